@@ -59,7 +59,7 @@ static int diagnose(struct diagnosis *d, struct err *err)
 {
     signals_phase("diagnosing");
     if (open_all(d, err) != 0)
-        return EXIT_BAD_USE;
+        return ends_interrupted() ? EXIT_NOT_COMPLETED : EXIT_BAD_USE;
     if (d->fit.budget < d->n * d->fit.seeds) {
         err_add(err, "--budget", "%llu runs are too few to try each cause once: %llu are needed",
                 (unsigned long long)d->fit.budget, (unsigned long long)(d->n * d->fit.seeds));

@@ -8,6 +8,7 @@
 
 #include "cli/diagnose/diagnose.h"
 #include "cli/runs/simulate.h"
+#include "cli/terminal/ends.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/units.h"
@@ -216,7 +217,9 @@ static json_t *run_healthy(struct diagnosis *d, struct err *err)
         return NULL;
     struct simulated made = simulate_in_memory(scenario, d->options->plain, 1);
     json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL;
-    if (!metrics)
+    if (made.code == EXIT_INTERRUPTED)
+        ends_note();
+    else if (!metrics)
         err_add(err, "scenario", "the healthy network did not run to its end");
     return metrics;
 }

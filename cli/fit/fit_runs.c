@@ -131,7 +131,10 @@ static void on_ended(void *ctx, const struct pool_end *end)
     struct batch *b = ctx;
     struct fit *f = b->fit;
     if (end->code != EXIT_DONE) {
-        f->interrupted |= end->code == EXIT_BAD_USE; // with its errors
+        f->interrupted |= end->code == EXIT_BAD_USE || // with its errors
+                          end->code == EXIT_INTERRUPTED;
+        if (end->code == EXIT_INTERRUPTED)
+            ends_note();
         return;
     }
     const char *at = end->bytes;

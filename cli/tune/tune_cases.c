@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/runs/simulate.h"
+#include "cli/terminal/ends.h"
 #include "cli/tune/tune.h"
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
@@ -106,8 +107,12 @@ static int add_faults(struct tune *t, const struct draft *draft, const char *nam
     json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL,
            *links = links_of(metrics);
     int status = 0;
-    if (json_array_size(links) == 0)
+    if (made.code == EXIT_INTERRUPTED) {
+        ends_note();
+        status = -1;
+    } else if (json_array_size(links) == 0) {
         status = err_add(err, "--faults", "the results of %s list no links", name);
+    }
     for (uint32_t i = 0; i < t->options->faults && status == 0; i++)
         status =
             add_case(t, with_fault(draft, links, i), text_format("%s, fault %u", name, i + 1), err);

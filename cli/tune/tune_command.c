@@ -9,7 +9,7 @@ static int tune(struct tune *t, struct err *err)
 {
     signals_phase("tuning");
     if (tune_words(t, err) != 0 || tune_open(t, err) != 0)
-        return EXIT_BAD_USE;
+        return ends_interrupted() ? EXIT_NOT_COMPLETED : EXIT_BAD_USE;
     struct tune_effect effects[UNKNOWNS_MOST] = {0};
     bool found = tune_search(t);
     for (size_t k = 0; k < t->keys.n && found; k++)
@@ -20,6 +20,11 @@ static int tune(struct tune *t, struct err *err)
     if (!found)
         return EXIT_NOT_COMPLETED;
     bool whole = tune_tell(t, effects, err) == 0 && !t->interrupted;
+    for (size_t c = 0; c < t->n_cases; c++) {
+        const struct tune_case *one = &t->cases[c];
+        whole &= !one->search.not_kept && !one->as_is.not_kept && !one->unused_as_is.not_kept &&
+                 !one->unused_best.not_kept;
+    }
     return whole ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 

@@ -75,9 +75,10 @@ def mixture(command, before, after, new):
         rows = after.get("out/plan/packets.jsonl", b"").splitlines()
         known = new["out/plan/packets.jsonl"].splitlines()
         return None if not strange and all(row in known for row in rows) else f"{rows} {strange}"
-    if command == "fit":  # keeps runs one by one, and its other files are whole or not there
-        rows, known = after.get("out/fit/fit.jsonl", b"").splitlines(), new["out/fit/fit.jsonl"].splitlines()
-        torn = [name for name in after if name in new and name != "out/fit/fit.jsonl" and after[name] not in (new[name], before.get(name))]
+    if command in ("fit", "tune", "diagnose"):  # they keep runs one by one, and their other files are whole or not there
+        store = f"out/{command}/{command}.jsonl"
+        rows, known = after.get(store, b"").splitlines(), new[store].splitlines()
+        torn = [name for name in after if name in new and name != store and after[name] not in (new[name], before.get(name))]
         return None if not strange and not torn and all(row in known for row in rows[:-1]) else f"{rows} {torn} {strange}"
     if strange:
         return f"leaves {strange}"

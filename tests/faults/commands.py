@@ -36,6 +36,8 @@ ROWS = {
     "import": ["kineto", "traces", "-o", "out/job.json"],
     "gpcnet": ["net.json", "--cc", "none", "--jobs", "2", "--out", "out/impact"],
     "fit": ["measured.csv", "open.json", "--budget", "8", "--jobs", "2", "--out", "out/fit", "-o", "out/fitted.json"],
+    "tune": ["small.json", "--vary", "switch.ecn.kmin=20KB..1MB", "--budget", "10", "--jobs", "2", "--out", "out/tune", "-o", "out/tuned.json"],
+    "diagnose": ["measured.csv", "--network", "small.json", "--jobs", "2", "--out", "out/diagnose", "-o", "out/found.json"],
     "plan": ["llm.json", "--gpus", "4", "--best", "3", "--jobs", "2", "--out", "out/plan"],
     "partition": ["graph.json", "--parts", "2", "-o", "out/program.json"],
     "synth": ["llm.json", "-o", "out/like.json"],
