@@ -364,6 +364,45 @@ def rccl():
                f"rccl {args}: {code}, {stderr!r}")
 
 
+def topology_file(machine):
+    """NCCL's topology of a machine with a NIC beside each GPU: eight GPUs on NVSwitches, on a switch each or two on one."""
+    h100 = machine == "dgx_h100"
+    sm, links, cpu, speed, rate, per = (("90", 18, 'vendor="GenuineIntel" familyid="6" modelid="143"', "32.0", 400000, 1) if h100 else
+                                        ("80", 12, 'vendor="AuthenticAMD" familyid="143" modelid="49"', "16.0", 200000, 2))
+    pci = 'link_speed="%s GT/s PCIe" link_width="16"' % speed
+    lines = ['<system version="1">']
+    for first in range(0, 8, per):
+        if first % 4 == 0:
+            lines.append(f'<cpu numaid="{first // 4}" arch="x86_64" {cpu}>')
+        lines.append(f'<pci busid="0000:{first:x}0:00.0" class="0x060400" {pci}>')
+        for g in range(first, first + per):
+            lines += [f'<pci busid="0000:{g:x}1:00.0" class="0x030200" {pci}><gpu dev="{g}" sm="{sm}" rank="{g}" gdr="1">',
+                      f'<nvlink target="0000:f1:00.0" count="{links}" tclass="0x068000"/></gpu></pci>',
+                      f'<pci busid="0000:{g:x}2:00.0" class="0x020000" {pci}><nic><net name="mlx5_{g}" dev="{g}" speed="{rate}"/></nic></pci>']
+        lines.append("</pci>" + ("</cpu>" if (first + per) % 4 == 0 else ""))
+    return lines + ["</system>"]
+
+
+def topologies(tmp):
+    """A machine from its file is described as the machine of that name; what is no machine has one error."""
+    for machine in ("dgx_h100", "dgx_a100"):
+        path = write(tmp, machine + ".xml", topology_file(machine))
+        for nodes in ("1", "4"):
+            code, out, stderr = library("--machine", path, "--nodes", nodes)
+            named = library("--machine", machine, "--nodes", nodes)[1]
+            expect(code == 0 and stderr == "" and out.splitlines()[0] == f"{path}: a topology of NCCL" and
+                   out.splitlines()[1:] == named.splitlines()[1:], f"topology of {machine} x {nodes}: {code}, {stderr!r}")
+    lines = topology_file("dgx_h100")
+    for name, text, said in (("cut.xml", lines[:9], "cut.xml, line 10: is not XML"),
+                             ("graph.xml", ['<graphs version="1"><graph id="0"><channel/></graph></graphs>'],
+                              "these are 1 graphs of 1 channels that NCCL has found"),
+                             ("hwloc.xml", ["<topology/>"], "hwloc's files do not say what NCCL needs"),
+                             ("none.txt", None, "cannot be opened")):
+        path = write(tmp, name, text) if text else os.path.join(tmp, name)
+        code, out, stderr = library("--machine", path, "--nodes", "2")
+        expect(code == 2 and out == "" and said in stderr and len(stderr.splitlines()) == 1, f"topology {name}: {code}, {stderr!r}")
+
+
 def main():
     text()
     rccl()
@@ -371,6 +410,7 @@ def main():
     vectors()
     with tempfile.TemporaryDirectory() as tmp:
         errors(tmp)
+        topologies(tmp)
         made_logs(tmp)
         published(tmp)
     print(f"{len(failures)} failures")
