@@ -147,6 +147,15 @@ static void add_cpu(struct reading *r, const char **attributes, unsigned long li
     p->n_cpus += !x->failed;
 }
 
+static uint64_t kind_of(struct xml_pieces *x, unsigned long line, const char **attributes)
+{
+    static const char *const names[] = {"vendor", "device", "subsystem_vendor", "subsystem_device"};
+    uint64_t kind = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        kind = kind << 16 | (uint64_t)number(x, line, attributes, names[i], 0, 0xffff, 0);
+    return kind;
+}
+
 static uint32_t add_bridge(struct reading *r, const char **attributes, unsigned long line,
                            uint32_t parent)
 {
@@ -155,6 +164,7 @@ static uint32_t add_bridge(struct reading *r, const char **attributes, unsigned 
     struct topology_bridge bridge = {.parent = parent,
                                      .cpu = p->n_cpus - 1,
                                      .busid = bus_of(x, line, attributes, "busid"),
+                                     .kind = kind_of(x, line, attributes),
                                      .gbytes = pcie_gbytes(x, line, attributes)};
     if (p->n_bridges == TOPOLOGY_BRIDGES_MAX)
         xml_pieces_error(x, line, "a server has at most %d PCIe devices", TOPOLOGY_BRIDGES_MAX);

@@ -43,16 +43,46 @@ static double slowest(const struct topology_parts *p, uint32_t from, uint32_t to
     return least;
 }
 
+// Whether a bridge is a part of the switch above it: Broadcom's switches of Gen4 and Gen5 show
+// themselves as two levels, which NCCL unites.
+static bool is_part(const struct topology_bridge *lower, const struct topology_bridge *upper)
+{
+    static const uint64_t kinds[][2] = {{0x1000c0101000a000, 0x1000c0101000a000},
+                                        {0x1000c03010000000, 0x1000c03010001000}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((upper->kind & ~UINT64_C(0xfff)) == kinds[i][0] &&
+            (lower->kind & ~UINT64_C(0xfff)) == kinds[i][1])
+            return true;
+    return false;
+}
+
+// Switches under switches are drawn as one: the highest of those that devices have.
+static uint32_t highest_used(const struct topology_parts *p, uint32_t from, bool *parts_only)
+{
+    uint32_t highest = from;
+    bool parts = true;
+    for (uint32_t b = from; b != NO_BRIDGE; b = p->bridges[b].parent) {
+        uint32_t above = p->bridges[b].parent;
+        if (b != from && p->bridges[b].switch_used) {
+            highest = b;
+            *parts_only &= parts;
+        }
+        parts &= above != NO_BRIDGE && is_part(&p->bridges[b], &p->bridges[above]);
+    }
+    return highest;
+}
+
 // Number the switches as they stand in the file.
 static bool place_switches(struct topology_parts *p, struct xml_pieces *x, struct nccl_machine *m)
 {
+    bool parts_only = true;
     for (uint32_t i = 0; i < p->n_gpus + p->n_nics; i++) {
         uint32_t b = switch_above(p, i < p->n_gpus ? &p->gpus[i] : &p->nics[i - p->n_gpus]);
         if (b != NO_BRIDGE)
             p->bridges[b].switch_used = true;
     }
     for (uint32_t b = 0; b < p->n_bridges; b++) {
-        if (!p->bridges[b].switch_used)
+        if (!p->bridges[b].switch_used || highest_used(p, b, &parts_only) != b)
             continue;
         if (m->switches == NCCL_SERVER_SWITCHES) {
             err_add(x->err, x->path, "%s: a server has at most %d PCIe switches", x->name,
@@ -63,6 +93,8 @@ static bool place_switches(struct topology_parts *p, struct xml_pieces *x, struc
         m->pcie_switch[m->switches++] =
             (struct nccl_pcie_switch){(uint8_t)p->bridges[b].cpu, slowest(p, b, NO_BRIDGE)};
     }
+    if (!parts_only)
+        err_warn(x->err, x->path, "%s: PCIe switches under switches are taken as one", x->name);
     return true;
 }
 
@@ -70,6 +102,8 @@ static struct nccl_slot slot_of(const struct topology_parts *p,
                                 const struct topology_device *device)
 {
     uint32_t b = switch_above(p, device);
+    bool parts_only = true;
+    b = b != NO_BRIDGE ? highest_used(p, b, &parts_only) : b;
     return (struct nccl_slot){
         .at_cpu = b == NO_BRIDGE,
         .parent = (uint8_t)(b == NO_BRIDGE ? device->cpu : p->bridges[b].switch_index),

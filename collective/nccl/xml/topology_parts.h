@@ -14,6 +14,7 @@ struct topology_bridge {
     uint32_t parent; // NO_BRIDGE = a CPU
     uint32_t cpu;
     uint64_t busid;
+    uint64_t kind;       // vendor, device, and both of the subsystem, 16 bits each
     double gbytes;       // GB/s of its link upwards
     uint32_t gpus, nics; // below it, in all
     bool switch_used;    // it is the PCIe switch of a device

@@ -227,6 +227,40 @@ static void test_small(void **state)
     err_free(&err);
 }
 
+#define BRIDGE(bus, kind)                                                                          \
+    "<pci busid=\"0000:" bus ":00.0\" class=\"0x060400\" " kind                                    \
+    " link_speed=\"16.0 GT/s\" link_width=\"16\">\n"
+#define BROADCOM                                                                                   \
+    "vendor=\"0x1000\" device=\"0xc010\" subsystem_vendor=\"0x1000\" subsystem_device=\"0xa096\""
+#define ON_BRIDGE(bus, device) BRIDGE(bus, "") device "</pci>\n"
+#define TWO_LEVELS(kind)                                                                           \
+    "<system><cpu arch=\"arm64\">" BRIDGE("01", kind)                                              \
+        ON_BRIDGE("02", "<gpu dev=\"0\" sm=\"80\"/>")                                              \
+            ON_BRIDGE("03", "<nic><net dev=\"0\" speed=\"200000\"/></nic>") BRIDGE("04", kind)     \
+                ON_BRIDGE("05", "<gpu dev=\"1\" sm=\"80\"/>") ON_BRIDGE(                           \
+                    "06",                                                                          \
+                    "<nic><net dev=\"1\" speed=\"200000\"/></nic>") "</pci></pci></cpu></system>"
+
+// A switch of two levels is one; where NCCL would see two, a warning says so.
+static void test_two_levels(void **state)
+{
+    static const char *const texts[] = {TWO_LEVELS(BROADCOM), TWO_LEVELS("")};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct err err = {0};
+        struct nccl_machine *m = read_bytes(texts[i], strlen(texts[i]), &err);
+        assert_non_null(m);
+        assert_int_equal(err.n_items, i);
+        if (i == 1)
+            assert_said(&err, "plain", "PCIe switches under switches are taken as one");
+        assert_int_equal(m->switches, 1);
+        for (uint32_t d = 0; d < 2; d++)
+            assert_true(!m->gpu_slot[d].at_cpu && !m->nic_slot[d].at_cpu);
+        free(m);
+        err_free(&err);
+    }
+}
+
 static void test_errors(void **state)
 {
     static const struct {
@@ -349,8 +383,8 @@ int main(int argc, char **argv)
     (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_small),
-        cmocka_unit_test(test_errors),     cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_scenario),
+        cmocka_unit_test(test_two_levels), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_hostile),    cmocka_unit_test(test_scenario),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
