@@ -17,6 +17,7 @@
 
 #define SWITCHES_MAX "1000000"
 #define ERRORS_MAX 20
+#define INFRA_BYTES_MAX (16 << 20) // its values take about twenty times as many
 
 static const struct param root_params[] = {
     PARAM_ROW("switches", COUNT, offsetof(struct graph_params, switches), .max = SWITCHES_MAX,
@@ -118,8 +119,12 @@ static bool read_foreign(struct reader *r, const struct place *place, struct gra
         readers[i].read(&file, params);
     else if (garnet)
         place_error(r->err, place, "%s %s", params->file, astra_garnet_error);
+    bool large = *infra && strlen(text) > INFRA_BYTES_MAX;
+    if (large)
+        place_error(r->err, place, "%s is larger than the 16 MiB that are read of InfraGraph",
+                    params->file);
     free(text);
-    return found || garnet;
+    return found || garnet || large;
 }
 
 void graph_file_read(struct reader *r, const struct place *place, struct graph_params *params,

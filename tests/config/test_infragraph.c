@@ -180,6 +180,21 @@ static void test_said(void **state)
     err_free(&err);
 }
 
+// A file of more than 16 MiB is not read.
+static void test_large(void **state)
+{
+    enum { BYTES = (16 << 20) + 1 };
+    char *text = memory_bytes(BYTES);
+    struct err err = {0};
+    (void)state;
+    memset(text, '\n', BYTES);
+    memcpy(text, good, sizeof good - 1);
+    assert_null(load_bytes(text, BYTES, &err));
+    assert_said(&err, "large", "g.yaml is larger than the 16 MiB");
+    free(text);
+    err_free(&err);
+}
+
 // A network of Garnet is named.
 static void test_garnet(void **state)
 {
@@ -228,8 +243,9 @@ int main(int argc, char **argv)
 {
     (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),   cmocka_unit_test(test_errors),  cmocka_unit_test(test_said),
-        cmocka_unit_test(test_garnet), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_good),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_said),  cmocka_unit_test(test_garnet),
+        cmocka_unit_test(test_large), cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
