@@ -3,7 +3,8 @@
 //
 // NCCL prints the first 20 ranks of a ring, and the first 20 servers of a head of NVLS. Lines that
 // are not of a known form, or are cut off, are skipped; so is what launchers write before a line.
-// The forms are those of 2.8 to 2.30 (src/init.cc, graph/connect.cc, graph/rings.cc, graph/tuning.cc, enqueue.cc).
+// The forms are those of 2.8 to 2.30 (src/init.cc, graph/connect.cc, graph/rings.cc,
+// graph/tuning.cc, enqueue.cc).
 #pragma once
 
 #include "collective/nccl/nccl.h"

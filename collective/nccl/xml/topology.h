@@ -16,7 +16,8 @@
 // are those of NCCL's rules (src/graph/topo.cc, topo.h): the lanes and the speed of PCIe (8 GT/s
 // where the file has no speed), and 10 Gbit/s of a NIC without a speed. The PCIe switch of a device
 // is the lowest bridge with both a GPU and a NIC below it; other bridges are part of the way, and
-// switches under switches are taken as one, with a warning where NCCL does not unite them. Left out: guid, gdr, maxconn, latency, affinity, rails and planes of NICs, and the elements gin, rma
+// switches under switches are taken as one, with a warning where NCCL does not unite them. Left
+// out: guid, gdr, maxconn, latency, affinity, rails and planes of NICs, and the elements gin, rma
 // and pcilink. An error: GPUs or CPUs of several kinds, several servers in one file (MNNVL),
 // several ranks on a GPU, NVLinks that join some pairs of GPUs and not others, GPUs of AMD.
 #pragma once
