@@ -77,6 +77,17 @@ static bool is_element(const struct content *c, const char *name)
 
 static bool is_algorithm(const struct content *c) { return is_element(c, "algo"); }
 
+static bool is_nccl_topology(const struct content *c) { return is_element(c, "system"); }
+
+static bool is_nccl_graphs(const struct content *c) { return is_element(c, "graphs"); }
+
+// In JSON and in YAML alike.
+static bool is_infragraph(const struct content *c)
+{
+    return c->text && content_has(c, "devices") && content_has(c, "components") &&
+           content_has(c, "choice");
+}
+
 /* ---- JSON ---- */
 
 static bool is_kineto(const struct content *c)
@@ -257,6 +268,12 @@ const struct file_kind file_kinds[] = {
      "collwire replay makes a list of flows of it"},
     {"xml-algorithm", "an algorithm of a collective in XML", KIND_OTHER, is_algorithm,
      "a job's \"library\": {\"kind\": \"xml\", \"file\": ..} runs it"},
+    {"nccl-topology", "a topology of NCCL", KIND_OTHER, is_nccl_topology,
+     "a topology's \"machine\" and collwire library nccl --machine read it"},
+    {"nccl-graphs", "the graphs that NCCL has found", KIND_OTHER, is_nccl_graphs,
+     "these are derived here from the machine, which is in the file of NCCL_TOPO_DUMP_FILE"},
+    {"infragraph", "a network of InfraGraph", KIND_OTHER, is_infragraph,
+     "\"file\" of a dimension of kind \"graph\" reads it"},
     {"astra-network", "a network of ASTRA-sim 1.0", KIND_PART, is_astra_network,
      "goes with a system and a workload of ASTRA-sim 1.0: import the three files at once"},
     {"astra2-system", "a system of ASTRA-sim 2", KIND_PART, is_astra2_system, RUN_OF_CHAKRA},

@@ -262,7 +262,7 @@ static void add(struct log_sentences *s, char *sentence)
 
 static bool is_ours(const struct answer *a, int32_t ranks, int32_t nodes)
 {
-    return ranks == (int32_t)a->comm.ranks && nodes == (int32_t)a->query->nodes;
+    return ranks == (int32_t)a->comm.ranks && (nodes == 0 || nodes == (int32_t)a->query->nodes);
 }
 
 // Note communicators of other sizes where the log has none of this one.
@@ -272,11 +272,15 @@ static bool has_ours(struct log_comparison *c, const struct answer *a)
     for (size_t i = 0; i < log->n_sizes; i++)
         if (is_ours(a, log->sizes[i].ranks, log->sizes[i].nodes))
             return true;
-    for (size_t i = 0; i < log->n_sizes; i++)
-        add(&c->scope, text_format("the log is of %d ranks on %d servers, and %u ranks on %llu are "
-                                   "described here, so nothing else was compared.",
-                                   log->sizes[i].ranks, log->sizes[i].nodes, a->comm.ranks,
+    for (size_t i = 0; i < log->n_sizes; i++) {
+        char servers[40] = "";
+        if (log->sizes[i].nodes > 0)
+            snprintf(servers, sizeof servers, " on %d servers", log->sizes[i].nodes);
+        add(&c->scope, text_format("the log is of %d ranks%s, and %u ranks on %llu are described "
+                                   "here, so nothing else was compared.",
+                                   log->sizes[i].ranks, servers, a->comm.ranks,
                                    (unsigned long long)a->query->nodes));
+    }
     return log->n_sizes == 0;
 }
 

@@ -105,8 +105,10 @@ const char *log_message(const char *line, char key[LOG_WORD])
 {
     const char *info = strstr(line, "NCCL INFO");
     key[0] = '\0';
+    // Launchers write before each line, and the version stands in one without "NCCL INFO".
+    const char *version = info == NULL ? strstr(line, "NCCL version ") : NULL;
     if (info == NULL)
-        return line;
+        return version != NULL ? version : line;
     const char *gpu = info;
     while (gpu > line && *gpu != '[')
         gpu--;
@@ -127,6 +129,20 @@ bool log_communicator(const char *message, int32_t *ranks, int32_t *nodes)
            take_number(&message, &rank) && take(&message, "nRanks ") &&
            take_number(&message, ranks) && take(&message, "nNodes ") &&
            take_number(&message, nodes);
+}
+
+bool log_init(const char *message, int32_t *ranks, bool *complete)
+{
+    char word[LOG_WORD];
+    int32_t rank;
+    if (strncmp(message, "ncclComm", 8) == 0 && !take_word(&message, "", word))
+        return false;
+    if (!take(&message, "comm ") || !take_word(&message, "", word) || !take(&message, "rank ") ||
+        !take_number(&message, &rank) || !take(&message, "nranks ") ||
+        !take_number(&message, ranks))
+        return false;
+    *complete = strstr(message, "Init COMPLETE") != NULL;
+    return *complete || strstr(message, "Init START") != NULL;
 }
 
 bool log_version(const char *message, char version[LOG_WORD])
@@ -211,7 +227,21 @@ static bool read_next(const char *at, struct sink *s)
 
 #define CUT_OFF 900 // characters of a message; NCCL cuts lines off at 1023, with what is before it
 
-// "Trees [0] 33/-1/-1->32->0 [1] ..", of which the last one may be cut off
+// Take "33/-1/-1->32->0", or the other way round "0->32->33/-1/-1".
+static bool take_tree(const char **at, struct fact *f, bool upwards)
+{
+    int32_t *v = f->values;
+    if (!upwards)
+        return take_number(at, &v[0]) && take(at, "->") && take_number(at, &f->rank) &&
+               take(at, "->") && take_number(at, &v[1]) && take(at, "/") &&
+               take_number(at, &v[2]) && take(at, "/") && take_number(at, &v[3]);
+    return take_number(at, &v[1]) && take(at, "/") && take_number(at, &v[2]) && take(at, "/") &&
+           take_number(at, &v[3]) && take(at, "->") && take_number(at, &f->rank) &&
+           take(at, "->") && take_number(at, &v[0]);
+}
+
+// "Trees [0] 33/-1/-1->32->0 [1] ..", of which the last one may be cut off. Up to 2.8 the tree
+// stands there twice, as it reduces and as it broadcasts: "33/-1/-1->32->0|0->32->33/-1/-1".
 static bool read_trees(const char *at, struct sink *s)
 {
     struct fact *f = &s->fact;
@@ -221,11 +251,18 @@ static bool read_trees(const char *at, struct sink *s)
     f->kind = FACT_TREE;
     f->n_values = 4;
     while (take(&at, "[") && take_number(&at, &f->channel) && take(&at, "]") &&
-           take_number(&at, &f->values[1]) && take(&at, "/") && take_number(&at, &f->values[2]) &&
-           take(&at, "/") && take_number(&at, &f->values[3]) && take(&at, "->") &&
-           take_number(&at, &f->rank) && take(&at, "->") && take_number(&at, &f->values[0]) &&
-           (*at == ' ' || (*at == '\0' && whole)))
+           take_tree(&at, f, true)) {
+        bool twice = *at == '|';
+        if (!twice && *at != ' ' && (*at != '\0' || !whole))
+            break;
         put(s);
+        if (!twice)
+            continue;
+        at++;
+        if (!take_tree(&at, f, false) || (*at != ' ' && (*at != '\0' || !whole)))
+            break;
+        put(s);
+    }
     return true;
 }
 
@@ -297,16 +334,29 @@ static bool read_choice(const char *at, struct sink *s)
 
 /* ---- the table of costs ---- */
 
-// "Algorithm | Tree | Ring | CollNetDirect |", above the three protocols of each
+static void add_algorithm(struct cost_block *block, int32_t algorithm)
+{
+    if (block->n < sizeof block->algorithms / sizeof *block->algorithms)
+        block->algorithms[block->n++] = algorithm;
+}
+
+// "Algorithm | Tree | Ring | CollNetDirect |", above the three protocols of each; up to 2.13
+// "Latency/AlgBw | Tree/ LL | Tree/ LL128 | Tree/Simple | Ring/ LL |", an algorithm three times
 static bool read_algorithms(const char *at, struct cost_block *block)
 {
-    char word[LOG_WORD];
-    if (!take(&at, "Algorithm") || !take(&at, "|"))
+    char word[LOG_WORD], protocol[LOG_WORD];
+    bool old = take(&at, "Latency/AlgBw");
+    if ((!old && !take(&at, "Algorithm")) || !take(&at, "|"))
         return false;
     block->n = 0;
-    while (block->n < sizeof block->algorithms / sizeof *block->algorithms &&
-           take_word(&at, "|", word) && take(&at, "|"))
-        block->algorithms[block->n++] = algorithm_of(word);
+    for (uint32_t i = 0; take_word(&at, old ? "/|" : "|", word); i++) {
+        if (old && (!take(&at, "/") || !take_word(&at, "|", protocol)))
+            break;
+        if (!take(&at, "|"))
+            break;
+        if (!old || i % NCCL_PROTOCOLS == 0)
+            add_algorithm(block, algorithm_of(word));
+    }
     return true;
 }
 

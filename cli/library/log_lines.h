@@ -14,6 +14,8 @@ const char *log_message(const char *line, char key[LOG_WORD]);
 
 // Lines that are not about a single fact. Each returns false where the line is another one.
 bool log_communicator(const char *message, int32_t *ranks, int32_t *nodes);
+// The begin or the end of an initialisation, which tells the ranks and, before 2.19, alone does so.
+bool log_init(const char *message, int32_t *ranks, bool *complete);
 bool log_version(const char *message, char version[LOG_WORD]);
 bool log_variable(const char *message, char name[LOG_WORD], char value[LOG_WORD]);
 bool log_tuner(const char *message); // a plugin that chooses was loaded

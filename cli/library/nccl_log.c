@@ -22,12 +22,14 @@ static void *grown(void *list, size_t n, size_t size)
 // A thread of the log, and the communicator that it made last.
 struct thread {
     int32_t ranks, nodes;
+    size_t last; // its last fact, from 1; 0 = none
 };
 
 struct reading {
     struct nccl_log *log;
     struct thread *threads;
     size_t n_threads;
+    size_t *before;            // of each fact, the one before it by the same thread, as `last`
     struct table thread_of;    // "host:pid:tid [gpu]"
     struct table has_variable; // its name
     struct table has_size;     // ranks and nodes
@@ -45,6 +47,12 @@ static struct thread *thread_of(struct reading *r, const char *key)
     return &r->threads[*place - 1];
 }
 
+// Whether a communicator of so many ranks has a line with its servers, as 0 or 1.
+static size_t *with_servers(struct reading *r, int32_t ranks)
+{
+    return table_pair(&r->has_size, (uint64_t)ranks, UINT64_MAX);
+}
+
 static void add_size(struct reading *r, int32_t ranks, int32_t nodes)
 {
     struct nccl_log *log = r->log;
@@ -52,6 +60,8 @@ static void add_size(struct reading *r, int32_t ranks, int32_t nodes)
     if (*place > 0)
         return;
     *place = 1;
+    if (nodes > 0)
+        *with_servers(r, ranks) = 1;
     log->sizes = grown(log->sizes, log->n_sizes, sizeof *log->sizes);
     log->sizes[log->n_sizes].ranks = ranks;
     log->sizes[log->n_sizes++].nodes = nodes;
@@ -59,11 +69,46 @@ static void add_size(struct reading *r, int32_t ranks, int32_t nodes)
 
 /* ---- facts ---- */
 
+struct adding {
+    struct reading *r;
+    struct thread *thread;
+};
+
 static void add_fact(void *ctx, const struct fact *fact)
 {
-    struct nccl_log *log = ctx;
+    struct adding *a = ctx;
+    struct nccl_log *log = a->r->log;
+    a->r->before = grown(a->r->before, log->n_facts, sizeof *a->r->before);
+    a->r->before[log->n_facts] = a->thread->last;
+    a->thread->last = log->n_facts + 1;
     log->facts = grown(log->facts, log->n_facts, sizeof *log->facts);
     log->facts[log->n_facts++] = *fact;
+}
+
+// Old versions name the ranks behind the facts: these get them then.
+static void name_ranks(struct reading *r, struct thread *thread, int32_t ranks, bool complete)
+{
+    if (thread->ranks == ranks && thread->nodes > 0 && complete)
+        return;
+    for (size_t i = thread->last; complete && i > 0 && r->log->facts[i - 1].ranks == 0;
+         i = r->before[i - 1])
+        r->log->facts[i - 1].ranks = ranks;
+    add_size(r, ranks, 0);
+    // What comes next is of another communicator.
+    thread->ranks = complete ? 0 : ranks;
+    thread->nodes = 0;
+    thread->last = 0;
+}
+
+// A size without servers says nothing beside one with them.
+static void drop_vague_sizes(struct reading *r)
+{
+    struct nccl_log *log = r->log;
+    size_t kept = 0;
+    for (size_t i = 0; i < log->n_sizes; i++)
+        if (log->sizes[i].nodes > 0 || *with_servers(r, log->sizes[i].ranks) == 0)
+            log->sizes[kept++] = log->sizes[i];
+    log->n_sizes = kept;
 }
 
 static void add_variable(struct reading *r, const char *name, const char *value)
@@ -85,11 +130,14 @@ static void read_line(struct reading *r, char *line)
     char key[LOG_WORD], name[LOG_WORD], value[LOG_WORD];
     const char *message = log_message(line, key);
     int32_t ranks, nodes;
+    bool complete;
     struct thread *thread = thread_of(r, key);
     if (log_communicator(message, &ranks, &nodes)) {
         thread->ranks = ranks;
         thread->nodes = nodes;
         add_size(r, ranks, nodes);
+    } else if (log_init(message, &ranks, &complete)) {
+        name_ranks(r, thread, ranks, complete);
     } else if (log_version(message, value)) {
         if (log->version == NULL)
             log->version = memory_text(value);
@@ -100,7 +148,7 @@ static void read_line(struct reading *r, char *line)
     } else {
         base.ranks = thread->ranks;
         base.nodes = thread->nodes;
-        log_facts(message, &base, &r->block, add_fact, log);
+        log_facts(message, &base, &r->block, add_fact, &(struct adding){r, thread});
     }
 }
 
@@ -149,6 +197,8 @@ int nccl_log_read(struct nccl_log *log, const char *path, struct err *err)
         read_line(&r, line);
     free(text);
     free(r.threads);
+    free(r.before);
+    drop_vague_sizes(&r);
     table_free(&r.thread_of);
     table_free(&r.has_variable);
     table_free(&r.has_size);

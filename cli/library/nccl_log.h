@@ -2,8 +2,9 @@
 // The log that NCCL writes with NCCL_DEBUG=INFO, as a list of facts.
 //
 // NCCL prints the first 20 ranks of a ring, and the first 20 servers of a head of NVLS. Lines that
-// are not of a known form, or are cut off, are skipped. The forms are those of 2.14 to 2.30
-// (src/init.cc, graph/connect.cc, graph/rings.cc, graph/tuning.cc, enqueue.cc).
+// are not of a known form, or are cut off, are skipped; so is what launchers write before a line.
+// The forms are those of 2.8 to 2.30 (src/init.cc, graph/connect.cc, graph/rings.cc,
+// graph/tuning.cc, enqueue.cc).
 #pragma once
 
 #include "collective/nccl/nccl.h"
@@ -35,7 +36,7 @@ struct fact {
     uint32_t n_values;
     double latency, bw; // of FACT_COST; `latency` is the cost of FACT_CHOICE
     int32_t ranks;      // of the communicator; 0 = not known
-    int32_t nodes;
+    int32_t nodes;      // 0 = not known
 };
 
 struct log_variable {
@@ -51,8 +52,8 @@ struct nccl_log {
     struct log_variable *variables; // of the environment, each once
     size_t n_variables;
     struct {
-        int32_t ranks, nodes;
-    } * sizes; // of communicators, each once
+        int32_t ranks, nodes; // nodes: 0 = not known
+    } * sizes;                // of communicators, each once
     size_t n_sizes;
 };
 

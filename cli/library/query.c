@@ -30,18 +30,21 @@ static void read_value(const struct param *row, void *base, const char *text, co
         param_set(row, base, text, path, err);
 }
 
-// A machine as an object, as topology.machine has it: read as a scenario of two such servers, which
-// the query keeps.
+// A machine as an object or a file, as topology.machine has it: read as a scenario of such servers,
+// which the query keeps. One server may be one without NICs.
 static void read_own_machine(struct query *q, const struct options *o, struct err *err)
 {
-    json_t *machine = json_loads(o->machine, 0, NULL);
+    json_t *machine = o->machine[0] == '{' ? json_loads(o->machine, 0, NULL)
+                                           : json_pack("{s:s}", "file", o->machine);
+    int nodes = o->nodes != NULL && strcmp(o->nodes, "1") == 0 ? 1 : 2;
     if (machine == NULL) {
         err_add(err, "--machine", "is neither a name nor a JSON object");
         return;
     }
-    json_t *scenario = json_pack("{s:s, s:{s:o, s:i}, s:{s:s, s:[{s:i, s:i, s:s}]}}", "name",
-                                 "machine", "topology", "machine", machine, "nodes", 2, "workload",
-                                 "kind", "flows", "flows", "src", 0, "dst", 1, "bytes", "1B");
+    json_t *scenario =
+        json_pack("{s:s, s:{s:o, s:i}, s:{s:s, s:[{s:i, s:i, s:s}]}}", "name", "machine",
+                  "topology", "machine", machine, "nodes", nodes, "workload", "kind", "flows",
+                  "flows", "src", 0, "dst", 1, "bytes", "1B");
     struct options none = {.policies = o->policies};
     q->scenario = scenario_of_json(&none, scenario, ".", err);
     json_decref(scenario);
@@ -54,7 +57,8 @@ void query_free(struct query *q) { collwire_scenario_free(q->scenario); }
 static void read_machine(struct query *q, const struct options *o, struct err *err)
 {
     const char *name = o->machine;
-    if (name != NULL && name[0] == '{') {
+    if (name != NULL && nccl_machine_named(name) == NULL &&
+        (name[0] == '{' || strpbrk(name, "/.") != NULL)) {
         read_own_machine(q, o, err);
         return;
     }

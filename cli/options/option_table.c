@@ -397,7 +397,7 @@ const struct option_row option_rows[] = {
      TEXT_AT(parallel)},
     {.name = "machine",
      .argument = "NAME",
-     .help = "the kind of server, as in a topology's `machine`: dgx_h100, gh200, ..",
+     .help = "the kind of server, as in a topology's `machine`: dgx_h100, FILE.xml, ..",
      .commands = "library",
      TEXT_AT(machine)},
     {.name = "nodes",

@@ -35,6 +35,7 @@ struct nccl_slot {
 struct nccl_machine {
     const char *name;
     const char *source; // public document of the machine
+    const char *file;   // NCCL's topology that it was read from; NULL = none
     enum nccl_gpu gpu;  // or what NCCL's rules take it for
     bool gfx942;        // it is a GPU of AMD that RCCL has tables for
     enum nccl_cpu cpu;

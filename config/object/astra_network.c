@@ -212,25 +212,30 @@ static void read_root(struct reader *r, const struct place *root)
     r->scenario->spec.n_dims = r->err->n_errors == errors ? (uint32_t)n : 0;
 }
 
-// Returns true if the file is a network of ASTRA-sim's other back end, Garnet: lines "key: value".
-static bool is_garnet(const char *path)
+bool astra_garnet_is(const char *text)
 {
     static const char *const names[] = {
         "num-npus:",   "num-packages:", "package-rows:",   "local-rings:",
         "flit-width:", "vcs-per-vnet:", "vertical-rings:", "horizontal-rings:"};
-    struct err unread = {0};
-    size_t length = 0, found = 0;
-    char *text = file_read(path, &length, &unread);
-    for (size_t i = 0; text != NULL && i < sizeof names / sizeof *names; i++)
+    size_t found = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         found += strstr(text, names[i]) != NULL;
     // A JSON file may mention the names in a text.
-    bool json = text != NULL && text[strspn(text, " \t\r\n")] == '{';
-    free(text);
-    err_free(&unread);
-    return found >= 2 && !json;
+    return found >= 2 && text[strspn(text, " \t\r\n")] != '{';
 }
 
-static const char garnet[] =
+static bool is_garnet(const char *path)
+{
+    struct err unread = {0};
+    size_t length = 0;
+    char *text = file_read(path, &length, &unread);
+    bool is = text != NULL && astra_garnet_is(text);
+    free(text);
+    err_free(&unread);
+    return is;
+}
+
+const char astra_garnet_error[] =
     "is a network of Garnet, whose flits and virtual channels are not simulated: give a network of "
     "the analytical back end, for a torus of 4 x 4 {\"dimensions-count\": 2, "
     "\"topologies-per-dim\": [\"Ring\", \"Ring\"], \"units-count\": [4, 4], ..} "
@@ -253,7 +258,7 @@ bool astra_network_read(struct reader *r, const struct place *place)
     if (!read && is_garnet(path)) {
         err_free(&reading);
         reading = (struct err){0};
-        err_add(&reading, file, "%s", garnet);
+        err_add(&reading, file, "%s", astra_garnet_error);
     }
     // the messages of json_file_read() contain the file name already
     for (size_t i = 0; i < reading.n_items; i++)

@@ -9,3 +9,7 @@
 // description. Errors at `place` name the file and the position in it. Returns true if there were
 // no errors.
 bool astra_network_read(struct reader *r, const struct place *place);
+
+// Returns true for the text of a network of ASTRA-sim's other back end, Garnet: lines "key: value".
+bool astra_garnet_is(const char *text);
+extern const char astra_garnet_error[];

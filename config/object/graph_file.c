@@ -7,13 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/object/astra_network.h"
 #include "config/object/foreign_graph.h"
+#include "config/object/infragraph.h"
 #include "config/object/link.h"
 #include "engine/base/memory.h"
 #include "engine/text/json_file.h"
+#include "engine/text/yaml_file.h"
 
 #define SWITCHES_MAX "1000000"
 #define ERRORS_MAX 20
+#define INFRA_BYTES_MAX (16 << 20) // its values take about twenty times as many
 
 static const struct param root_params[] = {
     PARAM_ROW("switches", COUNT, offsetof(struct graph_params, switches), .max = SWITCHES_MAX,
@@ -90,8 +94,10 @@ static void read_root(struct reader *r, const struct place *root, struct graph_p
     }
 }
 
-// Read the file of another simulator. Returns false, and adds nothing, where it is none.
-static bool read_foreign(struct reader *r, const struct place *place, struct graph_params *params)
+// Read the file of another simulator. Returns false, and adds nothing, where it is none; `*infra`
+// is whether it is a network of InfraGraph.
+static bool read_foreign(struct reader *r, const struct place *place, struct graph_params *params,
+                         bool *infra)
 {
     static const struct {
         bool (*is)(const char *text);
@@ -107,10 +113,18 @@ static bool read_foreign(struct reader *r, const struct place *place, struct gra
     while (text != NULL && i < n && !readers[i].is(text))
         i++;
     bool found = text != NULL && i < n;
+    *infra = !found && text != NULL && infragraph_is(text);
+    bool garnet = !found && text != NULL && astra_garnet_is(text);
     if (found)
         readers[i].read(&file, params);
+    else if (garnet)
+        place_error(r->err, place, "%s %s", params->file, astra_garnet_error);
+    bool large = *infra && strlen(text) > INFRA_BYTES_MAX;
+    if (large)
+        place_error(r->err, place, "%s is larger than the 16 MiB that are read of InfraGraph",
+                    params->file);
     free(text);
-    return found;
+    return found || garnet || large;
 }
 
 void graph_file_read(struct reader *r, const struct place *place, struct graph_params *params,
@@ -118,18 +132,32 @@ void graph_file_read(struct reader *r, const struct place *place, struct graph_p
 {
     struct err reading = {0};
     struct reader inner = *r;
-    if (read_foreign(r, place, params))
+    bool infra;
+    if (read_foreign(r, place, params, &infra))
         return;
     char *path = path_from(r->scenario->dir, params->file);
     inner.err = &reading;
+    // JSON is YAML, but for some of its texts, so its own reader is the first choice.
     json_t *json = json_file_read(path, &reading);
+    if (json == NULL && infra) {
+        err_free(&reading);
+        reading = (struct err){0};
+        json = yaml_file_read(path, "", &reading);
+    }
     bool read = json != NULL;
-    if (read)
+    if (read && infra)
+        infragraph_read(&inner, &(struct place){.json = json}, link, params);
+    else if (read)
         read_root(&inner, &(struct place){.json = json}, params, link);
     // the messages of json_file_read() contain the file name already
-    for (size_t i = 0; i < reading.n_items; i++)
-        place_error(r->err, place, "%s%s%s", read ? params->file : "", read ? ": " : "",
-                    reading.items[i].text);
+    for (size_t i = 0; i < reading.n_items; i++) {
+        const char *name = read ? params->file : "", *mark = read ? ": " : "",
+                   *text = reading.items[i].text;
+        if (reading.items[i].warning)
+            place_warn(r->err, place, "%s%s%s", name, mark, text);
+        else
+            place_error(r->err, place, "%s%s%s", name, mark, text);
+    }
     json_decref(json);
     err_free(&reading);
     free(path);

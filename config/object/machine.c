@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collective/nccl/nccl_machine.h"
+#include "collective/nccl/xml/topology.h"
 #include "engine/base/memory.h"
 #include "engine/text/schema_parts.h"
 
@@ -79,12 +80,47 @@ static const struct nccl_machine *machine_named(struct reader *r, const struct p
     return m;
 }
 
+// The file of a machine: its name is a path or ends in ".xml".
+static const char *file_of(const struct place *place)
+{
+    const char *name = json_string_value(place->json);
+    size_t n = name != NULL ? strlen(name) : 0;
+    return n > 0 && (strchr(name, '/') != NULL || (n > 4 && strcmp(name + n - 4, ".xml") == 0))
+               ? name
+               : NULL;
+}
+
+// A topology of NCCL: the file has all numbers of the machine.
+static bool read_file(struct reader *r, const struct place *place, const char *name)
+{
+    struct spec *spec = &r->scenario->spec;
+    char path[PLACE_TEXT];
+    spec->own_machine = nccl_topology_read(r->scenario->dir, name, place_text(place, path), r->err);
+    spec->machine = spec->own_machine;
+    return spec->machine != NULL;
+}
+
+static bool read_file_key(struct reader *r, const struct place *place, const struct place *file)
+{
+    struct keys keys = {0};
+    size_t errors = r->err->n_errors;
+    keys_add(&keys, "file");
+    keys_check(r, place, &keys);
+    if (!json_is_string(file->json))
+        place_error(r->err, file, "must be the name of a file, not %s", json_noun(file->json));
+    return r->err->n_errors == errors && read_file(r, file, json_string_value(file->json));
+}
+
 static bool read_machine(struct reader *r, const struct place *place)
 {
     struct spec *spec = &r->scenario->spec;
     struct machine_params own;
     struct keys keys = {0};
-    struct place like = place_key(place, "like");
+    struct place like = place_key(place, "like"), file = place_key(place, "file");
+    if (file.json != NULL)
+        return read_file_key(r, place, &file);
+    if (file_of(place) != NULL)
+        return read_file(r, place, file_of(place));
     if (!json_is_object(place->json)) {
         spec->machine = machine_named(r, place);
         return spec->machine != NULL;
@@ -125,15 +161,16 @@ static double nvlink_gbytes(const struct nccl_machine *m)
     return m->nvlink_bw > 0 ? m->nvlink_bw : generations[m->gpu];
 }
 
-// NVLink has no congestion control.
+// NVLink has no congestion control. GPUs without NVLink have their PCIe on one switch.
 static json_t *inner_dim(const struct nccl_machine *m)
 {
     bool pairs = m->nvlink == NCCL_NVLINK_PAIRS;
-    double each = nvlink_gbytes(m) * 8;
+    double gbytes =
+        m->nvlink == NCCL_NVLINK_NONE ? m->gpu_slot[0].bw : nvlink_gbytes(m) * m->nvlinks;
     return json_pack("{s:s,s:i,s:o,s:{s:s,s:s,s:i,s:s},s:{s:s}}", "kind",
                      pairs ? "fully_connected" : "switch", "size", (int)m->gpus, "link",
-                     link_of(each * m->nvlinks, "250ns"), "transport", "kind", "roce", "mtu",
-                     "4096B", "ack_interval", 16, "wire_overhead", "none", "cc", "kind", "none");
+                     link_of(gbytes * 8, "250ns"), "transport", "kind", "roce", "mtu", "4096B",
+                     "ack_interval", 16, "wire_overhead", "none", "cc", "kind", "none");
 }
 
 static void set_missing(json_t *object, const char *key, json_t *value)
@@ -241,8 +278,11 @@ bool machine_read(struct reader *r, const struct place *topology, struct keys *k
         read_object(r, &fabric);
     if (r->err->n_errors > errors)
         return false;
+    const struct nccl_machine *m = r->scenario->spec.machine;
     if (torus && fabric.json != NULL)
         place_error(r->err, &fabric, "is not for a torus");
+    else if (!torus && m->nics == 0 && (n > 1 || m->gpus == 1))
+        place_error(r->err, &machine, "%s has no NIC, so `nodes` must be 1", m->name);
     else if (torus)
         make_torus(topology->json, (uint32_t)n);
     else
@@ -255,6 +295,10 @@ void machine_write(json_t *topology, const struct spec *spec)
     const struct nccl_machine *m = spec->machine;
     if (m == NULL)
         return;
+    if (m->file != NULL) {
+        json_object_set_new(topology, "machine", json_pack("{s:s}", "file", m->file));
+        return;
+    }
     if (m != spec->own_machine) {
         json_object_set_new(topology, "machine", json_string(m->name));
         return;
@@ -271,8 +315,11 @@ void machine_schema(json_t *topology)
     json_t *own = schema_table(machine_params, N_MACHINE_PARAMS);
     schema_key(own, "like", json_pack("{s:s}", "type", "string"), true);
     schema_key(topology, "machine",
-               json_pack("{s:[{s:s},o],s:s}", "anyOf", "type", "string", own, "description",
-                         "servers by name (collwire list machine), or one with other numbers"),
+               json_pack("{s:[{s:s},o,{s:s,s:{s:{s:s}},s:[s],s:b}],s:s}", "anyOf", "type", "string",
+                         own, "type", "object", "properties", "file", "type", "string", "required",
+                         "file", "additionalProperties", 0, "description",
+                         "servers by name (collwire list machine), one with other numbers, or the "
+                         "file of a topology of NCCL"),
                false);
     schema_key(topology, "nodes", schema_integer(1), false);
     schema_key(topology, "fabric", json_pack("{s:s}", "type", "object"), false);

@@ -265,6 +265,62 @@ def made_logs(tmp):
     changed(r"nRanks 24 nNodes 3", "nRanks 24 nNodes 6", "the log is of 24 ranks on 6 servers, and 24 ranks on 3")
 
 
+def old_form(lines, ranks):
+    """A log as versions 2.8 to 2.13 wrote it: both trees, the ranks at the end and no servers, and another heading of costs."""
+    out = []
+    for line in lines:
+        if " nNodes " in line:
+            continue
+        line = re.sub(r"(\[\d+\] )(\S+)->(\d+)->(-?\d+)", r"\1\2->\3->\4|\4->\3->\2", line) if "Trees" in line else line
+        heading = re.search(r"^(.*)  Algorithm   \|(.*)\|$", line)
+        if heading:
+            names = [name.strip() for name in heading.group(2).split("|")]
+            line = heading.group(1) + "Latency/AlgBw |" + "".join(
+                f" {name:>7}/{proto:>6} |" for name in names for proto in ("LL", "LL128", "Simple"))
+        elif "Protocol    |" in line:
+            continue
+        out.append(line)
+        end = re.search(r"^(\S+:(\d+) \[\d+\] NCCL INFO ).*p2p channels per peer", line)
+        if end:
+            out.append(f"{end.group(1)}comm 0x5581 rank {int(end.group(2)) - 200} nranks {ranks} cudaDev 0 busId 1000 - Init COMPLETE")
+    return out
+
+
+def other_logs(tmp):
+    """Old versions, and what launchers write before a line: the comparison is the same."""
+    args = ("--machine", "dgx_h100", "--nodes", "3")
+    lines = [line for line in made_log("dgx_h100", 3, "2.27.7")[0] if ":900 " not in line]
+    plain = library(*args, "--against", write(tmp, "other.log", lines))[1]
+    expect("trees          384 of 384 equal" in plain, f"a plain log: {plain}")
+    old = old_form(lines, 24)
+    for what, text in (("old", old), ("mpirun", ["[1,3]<stdout>:" + line for line in lines]),
+                       ("mpirun with times", ["Thu Jul 18 15:41:05 2024[1,3]<stdout>:" + line for line in old]),
+                       ("srun", ["13: " + line for line in lines]), ("kubectl", ["[pod/train-0/worker] " + line for line in old]),
+                       ("times", ["[2026-01-02 03:04:05] " + line for line in lines]), ("CRLF", [line + "\r" for line in old])):
+        code, out, stderr = library(*args, "--against", write(tmp, "other.log", text))
+        expect(code == 0 and stderr == "" and out == plain, f"a log of {what}: {code}, {stderr!r}, {out}")
+    # Servers of eight GPUs and four NICs, as users describe them: their log has another ring than the full server's.
+    four = write(tmp, "four.log", ["a:1:2 [0] NCCL INFO comm 0x1 rank 0 nRanks 16 nNodes 2 localRanks 8 localRank 0 MNNVL 0",
+                                   "a:1:2 [0] NCCL INFO Channel 00/16 :    0   7   6   5   4   3   2   1   8  15  14  13  12  11  10   9"])
+    for machine, want in (('{"like":"dgx_h100","nics":4}', (0, "rings          1 of 1 equal")), ("dgx_h100", (1, "the ring of channel 0 is 0 7 6"))):
+        code, out, _ = library("--machine", machine, "--nodes", "2", "--against", four)
+        expect(code == want[0] and want[1] in out, f"four NICs, {machine}: {code}, {out}")
+    swapped = [re.sub(r"\|(\d+)->9->", "|5->9->", line) for line in old]
+    code, out, _ = library(*args, "--against", write(tmp, "other.log", swapped))
+    expect(code == 1 and "at rank 9 is " in out, f"the second tree differs: {code}, {out}")
+    code, out, _ = library(*args, "--against", write(tmp, "other.log", old_form(lines, 16)))
+    expect(code == 1 and "the log is of 16 ranks, and 24 ranks on 3 are described here" in out, f"other ranks: {code}, {out}")
+    two = old_form(lines, 24) + ["small:1:2 [0] NCCL INFO Channel 00/02 :    0   1", "small:1:2 [0] NCCL INFO Trees [0] -1/-1/-1->1->0|0->1->-1/-1/-1",
+                                 "small:1:2 [0] NCCL INFO comm 0x1 rank 1 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE"]
+    code, out, _ = library(*args, "--against", write(tmp, "other.log", two))
+    expect(code == 0 and "lines are of communicators of other sizes" in out, f"two communicators: {code}, {out}")
+    hostile = ["x [0] NCCL INFO Trees [0] 1/2|", "x [0] NCCL INFO Trees [99999999999] 1/-1/-1->0->-1|", "x [0] NCCL INFO Latency/AlgBw |/|//||",
+               "x [0] NCCL INFO Latency/AlgBw | Tree/ LL |" + " Tree/ LL |" * 5000, "NCCL version ", "x [0] NCCL INFO comm 0x1 rank 0 nranks -7 - Init COMPLETE",
+               "x [0] NCCL INFO AllReduce | nan/ inf |" * 40, "x [0] NCCL INFO comm 0x1 rank 0 nranks 999999999999 - Init COMPLETE"]
+    code, out, _ = library(*args, "--against", write(tmp, "other.log", hostile + lines))
+    expect(code in (0, 1) and "trees          384 of 384 equal" in out, f"hostile lines: {code}, {out}")
+
+
 def described_with(args, more, path):
     code, out, _ = library(*args, *more, "--format", "json", "--against", path)
     expect(code == 1, f"JSON of a comparison: {code}")
@@ -364,6 +420,45 @@ def rccl():
                f"rccl {args}: {code}, {stderr!r}")
 
 
+def topology_file(machine):
+    """NCCL's topology of a machine with a NIC beside each GPU: eight GPUs on NVSwitches, on a switch each or two on one."""
+    h100 = machine == "dgx_h100"
+    sm, links, cpu, speed, rate, per = (("90", 18, 'vendor="GenuineIntel" familyid="6" modelid="143"', "32.0", 400000, 1) if h100 else
+                                        ("80", 12, 'vendor="AuthenticAMD" familyid="143" modelid="49"', "16.0", 200000, 2))
+    pci = 'link_speed="%s GT/s PCIe" link_width="16"' % speed
+    lines = ['<system version="1">']
+    for first in range(0, 8, per):
+        if first % 4 == 0:
+            lines.append(f'<cpu numaid="{first // 4}" arch="x86_64" {cpu}>')
+        lines.append(f'<pci busid="0000:{first:x}0:00.0" class="0x060400" {pci}>')
+        for g in range(first, first + per):
+            lines += [f'<pci busid="0000:{g:x}1:00.0" class="0x030200" {pci}><gpu dev="{g}" sm="{sm}" rank="{g}" gdr="1">',
+                      f'<nvlink target="0000:f1:00.0" count="{links}" tclass="0x068000"/></gpu></pci>',
+                      f'<pci busid="0000:{g:x}2:00.0" class="0x020000" {pci}><nic><net name="mlx5_{g}" dev="{g}" speed="{rate}"/></nic></pci>']
+        lines.append("</pci>" + ("</cpu>" if (first + per) % 4 == 0 else ""))
+    return lines + ["</system>"]
+
+
+def topologies(tmp):
+    """A machine from its file is described as the machine of that name; what is no machine has one error."""
+    for machine in ("dgx_h100", "dgx_a100"):
+        path = write(tmp, machine + ".xml", topology_file(machine))
+        for nodes in ("1", "4"):
+            code, out, stderr = library("--machine", path, "--nodes", nodes)
+            named = library("--machine", machine, "--nodes", nodes)[1]
+            expect(code == 0 and stderr == "" and out.splitlines()[0] == f"{path}: a topology of NCCL" and
+                   out.splitlines()[1:] == named.splitlines()[1:], f"topology of {machine} x {nodes}: {code}, {stderr!r}")
+    lines = topology_file("dgx_h100")
+    for name, text, said in (("cut.xml", lines[:9], "cut.xml, line 10: is not XML"),
+                             ("graph.xml", ['<graphs version="1"><graph id="0"><channel/></graph></graphs>'],
+                              "these are 1 graphs of 1 channels that NCCL has found"),
+                             ("hwloc.xml", ["<topology/>"], "hwloc's files do not say what NCCL needs"),
+                             ("none.txt", None, "cannot be opened")):
+        path = write(tmp, name, text) if text else os.path.join(tmp, name)
+        code, out, stderr = library("--machine", path, "--nodes", "2")
+        expect(code == 2 and out == "" and said in stderr and len(stderr.splitlines()) == 1, f"topology {name}: {code}, {stderr!r}")
+
+
 def main():
     text()
     rccl()
@@ -371,7 +466,9 @@ def main():
     vectors()
     with tempfile.TemporaryDirectory() as tmp:
         errors(tmp)
+        topologies(tmp)
         made_logs(tmp)
+        other_logs(tmp)
         published(tmp)
     print(f"{len(failures)} failures")
     return 1 if failures else 0

@@ -14,6 +14,8 @@ OTHERS = """ DATA MODEL HYBRID_TRANSFORMER HYBRID_DLRM MICRO NONE ALLREDUCE ALLT
  preferred-dataset-splits scheduling-policy endpoint-delay rank0 rank1 sw0 sw1 switches links
  1ps 1ns 1us 1ms 100s 100000s 0B 1B 1KB 1MB 1PB 1GiB 1Mbps 100Gbps 100Tbps 18446744073709551615
  <algo <gpu <tb <step /> </algo> </gpu> </tb> nchunksperloop= nchannels= ngpus= proto= coll= depid= deps= hasdep= cnt=
+ <system> <cpu <pci <nvlink <nic> <net <c2c numaid= busid= link_speed= link_width= tclass=0x068000 sm=90 rank= speed= count=
+ devices: instances: components: edges: ep1: ep2: choice: xpu port many2many one2one physical: bandwidth: latency: [0:2] [0:4:2]
  rcs rrs rrc rrcs cpy re nop 9223372036854775807 4294967295 65536 1e308 -1 0.5 auto line/1000""".split()
 
 
