@@ -108,7 +108,8 @@ static const char diagnose_text[] =
     "scenario describes the network as it should be, with the job that was measured, or --job "
     "names a scenario that has it.\n\n"
     "  collwire diagnose measured.csv --network cluster.json\n"
-    "  collwire diagnose measured.csv --network cluster.json --job allreduce.json -o found.json\n\n"
+    "  collwire diagnose measured.csv --network cluster.json \\\n"
+    "    --job allreduce.json -o found.json\n\n"
     "Causes come in the order of how near they are. Where two are as near, the next thing to "
     "measure is what tells them apart. -o writes the scenario with the first cause.";
 
