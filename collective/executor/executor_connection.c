@@ -193,7 +193,7 @@ static void connection_post(struct connection *c, ps_t now)
     struct transfer_request request = message_request(c);
     uint32_t slot = c->posted % NCCL_STEPS;
     uint64_t bytes = nccl_wire_bytes(run->protocol, c->bytes[slot]), token = c->posted % MESSAGES;
-    c->sent_ps[slot] = now;
+    c->line_ps[slot] = c->way_ps > 0 ? now + c->way_ps : PS_NEVER;
     env->posted(env->ctx, run->ctx, run_node(run, c->src), bytes, now);
     if (c->remote && s->two_part_bytes > 0 && bytes > s->two_part_bytes) {
         c->parts_left[slot] = c->parts_unsent[slot] = 2; // the write and its notice
@@ -348,12 +348,12 @@ void connection_consume(struct connection *c, ps_t now)
 
 // The lines of a message of LL or LL128 are in the memory of the receiver's GPU as they arrive, and
 // its block looks at them there. The first one comes when a packet could come that was posted with
-// the message: after the time of the fastest grant, which goes the other way.
+// the message: after the time of the fastest grant, which goes the other way. The sender knows it
+// when it posts the message; the receiver may not look at what the sender has learnt since.
 static ps_t spread_ps(const struct connection *c, uint32_t message, ps_t now)
 {
-    ps_t first = c->sent_ps[message % NCCL_STEPS] + c->way_ps;
-    bool lines = c->run->protocol != NCCL_SIMPLE && c->way_ps > 0;
-    return lines && first < now ? now - first : 0;
+    ps_t first = c->line_ps[message % NCCL_STEPS];
+    return c->run->protocol != NCCL_SIMPLE && first < now ? now - first : 0;
 }
 
 static void granted(struct connection *c, ps_t now)

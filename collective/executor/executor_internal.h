@@ -42,10 +42,10 @@ struct connection {
     uint32_t early; // bit i: message handed + i has come
     uint32_t first; // messages whose first lines have come, in order
     uint32_t first_early;
-    ps_t sent_ps[NCCL_STEPS];    // [message % NCCL_STEPS] when it was posted to the network
+    ps_t line_ps[NCCL_STEPS];    // [message % NCCL_STEPS] when its first line can have come
     ps_t spread_ps[NCCL_STEPS];  // from its first line to its end at the receiver
     ps_t cleared_ps[NCCL_STEPS]; // [grant % NCCL_STEPS] when it was posted
-    ps_t way_ps;                 // of the fastest grant; 0 = none yet
+    ps_t way_ps;                 // at the sender: of the fastest grant; 0 = none yet
     uint32_t grants;             // posted
     uint32_t open;               // messages and grants that have been posted and not ended
 };

@@ -60,8 +60,8 @@ SINGLE = [
     (clos(2, "all_to_all", None), [], "oversubscription", [TRUNK % "400Gbps"]),
     (clos(8, "all_reduce", "ring"), ["transport.mtu=256B"], "headers", ["transport.mtu=4096B"]),
 ]
-# A message of a ring uses one of a GPU's four switches; which ports queue pairs take is up to their hashes.
-SINGLE.append((NVSWITCHES, [], "planes", ["transport.qps_per_pair=16", "transport.qp_scaling=split"]))
+# Without stripes a message of a ring uses one of a GPU's four switches; which ports queue pairs take is up to their hashes.
+SINGLE.append((NVSWITCHES, ["transport.stripe=false"], "planes", ["transport.stripe=true"]))
 # What is not there, or costs nothing, does not come first.
 ABSENT = [
     (switch_of(["100Gbps"] * 8), [], "slow_link"),

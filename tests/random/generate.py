@@ -221,6 +221,16 @@ def routes(draw, ranks, names):
             for _ in range(draw.rng.randint(1, 2))]
 
 
+def meters(seed, made, ranks, names):
+    """Meters of ports, with a draw of their own, so that seeds keep the rest of their scenarios."""
+    rng = random.Random(f"meters {seed}")
+    if made.get("network") == "analytical" or rng.random() >= 0.06:
+        return
+    places = [f"rank{rng.randrange(ranks)}", "*", *names]
+    made["meters"] = [{"at": rng.choice(places), "rate": rng.choice(("1Gbps", "20Gbps", "100Gbps")), "burst": rng.choice(("10KB", "64KB", "4MB")),
+                       "excess": rng.choice(("drop", "mark")), "class": rng.choice(("auto", 0, 3, 5))} for _ in range(rng.randint(1, 2))]
+
+
 EXTREMES = {"time": ("0ns", "1ps", "1s", "100s", "100000s"), "rate": ("1Mbps", "100Tbps", "9999999bps"),
             "bytes": ("0B", "1B", "63B", "1MB", "4GB", "1PB"),
             "number": (0, 1, 2, 3, 64, 255, 4096, 65536, 1000000, 2**31, 2**32)}
@@ -291,6 +301,7 @@ def scenario(seed, folder):
     if draw.chance(0.2):
         extremes(draw, made)
     hosts.hosts(seed, made)
+    meters(seed, made, ranks, names)
     write(made, folder)
     return made
 
