@@ -69,8 +69,8 @@ static void write_devices(FILE *out, const struct nccl_machine *m, bool at_cpu, 
 static void write_cpu(FILE *out, const struct nccl_machine *m, uint32_t cpu)
 {
     static const char *const kinds[] = {"x86_64\" vendor=\"GenuineIntel",
-                                        "x86_64\" vendor=\""
-                                        "AuthenticAMD",
+                                        ("x86_64\" vendor=\""
+                                         "AuthenticAMD"),
                                         "arm64"};
     fprintf(out,
             "<cpu host_hash=\"0x9f\" numaid=\"%u\" affinity=\"ff\" arch=\"%s\" familyid=\"6\" "
@@ -308,8 +308,8 @@ static void test_hostile(void **state)
 {
     static const char *const others[] = {
         "", "\n", "<system/>",
-        "<graphs version=\"1\"><graph id=\"0\"><channel><net dev=\"0\"/>"
-        "<gpu dev=\"0\"/></channel></graph></graphs>"};
+        ("<graphs version=\"1\"><graph id=\"0\"><channel><net dev=\"0\"/>"
+         "<gpu dev=\"0\"/></channel></graph></graphs>")};
     struct err err = {0};
     (void)state;
     for (size_t n = 0; n + 2 < sizeof small; n += 7) {
