@@ -6,14 +6,14 @@
 #define SEARCH_ROWS                                                                                \
     {.name = "goal",                                                                               \
      .argument = "QUANTITY[:min|max]",                                                             \
-     .help = "what is to be best (time): a quantity of fit, as max_queue or \"goodput "             \
+     .help = "what is to be best (time): a quantity of fit, as max_queue or \"goodput "            \
              "rank0->rank2\", or a path of metrics.json; twice: the front of both",                \
      .commands = "tune",                                                                           \
      .type = OPTION_TEXTS,                                                                         \
      AT(goals)},                                                                                   \
     {.name = "guard",                                                                              \
      .argument = "QUANTITY<=VALUE",                                                                \
-     .help = "a bound that must hold in each scenario, as \"drops<=0\" or busbw>=300Gbps",          \
+     .help = "a bound that must hold in each scenario, as \"drops<=0\" or busbw>=300Gbps",         \
      .commands = "tune",                                                                           \
      .type = OPTION_TEXTS,                                                                         \
      AT(guards)},                                                                                  \
@@ -27,7 +27,7 @@
     {.name = "budget",                                                                             \
      .argument = "N",                                                                              \
      .help = "runs at most (300; diagnose: 2000)",                                                 \
-     .commands = "fit tune diagnose",                                                                 \
+     .commands = "fit tune diagnose",                                                              \
      .type = OPTION_COUNT,                                                                         \
      .max = 1000000,                                                                               \
      AT(budget)},                                                                                  \

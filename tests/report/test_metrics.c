@@ -197,7 +197,8 @@ static const char *const of_fabric[][2] = {
     {"drops",
      "{\"packets\":128,\"bytes\":129,\"by_reason\":{\"headroom\":130,\"lossy_threshold\":131,"
      "\"queue_limit\":158,\"control_limit\":160,\"red\":159,\"meter\":511,"
-     "\"no_route\":132,\"watchdog\":136,\"nic_buffer\":187,\"link_loss\":133,\"link_corruption\":134,\"link_down\":135},"
+     "\"no_route\":132,\"watchdog\":136,\"nic_buffer\":187,\"link_loss\":133,"
+     "\"link_corruption\":134,\"link_down\":135},"
      "\"by_place\":[{\"at\":\"a->b\",\"packets\":47,\"bytes\":48}]}"},
     {"link_retry", "{\"packets\":166,\"retries\":167,\"waited_ns\":168,"
                    "\"links\":[{\"at\":\"a->b\",\"packets\":72,\"retries\":73,"

@@ -3,7 +3,7 @@
 //
 // A rank sends N equal frames at line rate, one each time g, to a port whose meter takes s = 4 g
 // for a frame and holds B frames. The bucket is full at first, so until the last frame, (N - 1) g
-// later, it has had tokens for B + (N - 1) / 4 frames, and a frame passes whenever there are enough:
+// later, it has had tokens for B + (N - 1) / 4 frames. A frame passes whenever there are enough:
 // floor(B + (N - 1) / 4) of them.
 #include <setjmp.h>
 #include <stdarg.h>
