@@ -62,7 +62,7 @@ static int diagnose(struct diagnosis *d, struct err *err)
         return ends_interrupted() ? EXIT_NOT_COMPLETED : EXIT_BAD_USE;
     if (d->fit.budget < d->n * d->fit.seeds) {
         err_add(err, "--budget", "%llu runs are too few to try each cause once: %llu are needed",
-                (unsigned long long)d->fit.budget, (unsigned long long)(d->n * d->fit.seeds));
+                (unsigned long long)d->fit.budget, (unsigned long long)d->n * d->fit.seeds);
         return EXIT_BAD_USE;
     }
     bool run = diagnosis_run(d);

@@ -91,7 +91,7 @@ static double rank_of(const struct diagnosis *d, const struct hypothesis *h)
     double same = 0;
     for (size_t i = 0; i < d->n; i++)
         same += strcmp(d->list[i].kind, h->kind) == 0;
-    return h->misfit + 2 * log(same);
+    return h->misfit + 2 * log(same > 1 ? same : 1);
 }
 
 // The same cause with another strength, or at a place that the values do not tell from this one.
