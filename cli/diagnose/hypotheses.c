@@ -217,6 +217,9 @@ static json_t *run_healthy(struct diagnosis *d, struct err *err)
         return NULL;
     struct simulated made = simulate_in_memory(scenario, d->options->plain, 1);
     json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL;
+    simulated_free(&made);
+    simulate_forget();
+    collwire_scenario_free(scenario);
     if (made.code == EXIT_INTERRUPTED)
         ends_note();
     else if (!metrics)

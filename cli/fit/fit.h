@@ -49,6 +49,8 @@ struct fit {
 int fit_open(struct fit *f, const char *measured, const char *scenario, struct err *err);
 void fit_free(struct fit *f);
 void fit_points_free(struct fit *f); // what fit_run() has made
+// Add the runs of a store with this mark and so many values to `known`; other lines are left out.
+void fit_store_read(json_t *known, const char *path, const char *mark, size_t n_values);
 // Keep the runs in this file of the folder --out, if there is one, and take those that are there.
 int fit_keep_in(struct fit *f, const char *file, struct err *err);
 

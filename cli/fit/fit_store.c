@@ -23,7 +23,7 @@ static bool are_values(const json_t *values, size_t n)
 
 // Add the runs of a scenario with this mark and so many values to `known`, by their keys; other
 // lines are left out.
-static void read_known(json_t *known, const char *path, const char *mark, size_t n_values)
+void fit_store_read(json_t *known, const char *path, const char *mark, size_t n_values)
 {
     char *line = NULL;
     size_t room = 0;
@@ -72,6 +72,6 @@ int fit_keep_in(struct fit *f, const char *file, struct err *err)
     if (!out)
         return err_add(err, f->store, "cannot be written: %s", strerror(errno));
     fclose(out);
-    read_known(f->known, f->store, f->scenario_mark, f->measured.n);
+    fit_store_read(f->known, f->store, f->scenario_mark, f->measured.n);
     return 0;
 }

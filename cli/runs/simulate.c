@@ -379,3 +379,9 @@ struct simulated simulate_as(const struct collwire_scenario *scenario, struct co
 }
 
 void simulated_free(struct simulated *made) { free(made->metrics); }
+
+void simulate_forget(void)
+{
+    collwire_sim_free(kept);
+    kept = NULL;
+}

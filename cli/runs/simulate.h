@@ -44,6 +44,9 @@ struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bo
 // The same as `how` says.
 struct simulated simulate_as(const struct collwire_scenario *scenario, struct collwire_run how);
 void simulated_free(struct simulated *made);
+// The last simulation is kept until the next one, since a program that ends need not free it. Call
+// this before its scenario is freed.
+void simulate_forget(void);
 
 // Build a simulation and estimate its cost; the processes of a pool share the memory. NULL with
 // errors.

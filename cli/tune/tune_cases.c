@@ -106,6 +106,9 @@ static int add_faults(struct tune *t, const struct draft *draft, const char *nam
     struct simulated made = simulate_in_memory(scenario, t->options->plain, 1);
     json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL,
            *links = links_of(metrics);
+    simulated_free(&made);
+    simulate_forget();
+    collwire_scenario_free(scenario);
     int status = 0;
     if (made.code == EXIT_INTERRUPTED) {
         ends_note();

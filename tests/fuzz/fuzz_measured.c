@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/fit/fit_store.h"
+#include "cli/fit/fit.h"
 #include "cli/fit/observed.h"
 #include "cli/measured/measured_table.h"
 #include "tests/fuzz/support.h"
