@@ -118,12 +118,6 @@ static json_t *diagnosis_json(const struct diagnosis *d)
                      "interrupted", d->fit.interrupted, "causes", causes, "values", values);
 }
 
-static void put_json(FILE *out, const void *json)
-{
-    json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    fputc('\n', out);
-}
-
 // The scenario with the settings of the first cause, or the healthy one.
 static int write_scenario(const struct diagnosis *d, struct err *err)
 {
@@ -138,7 +132,7 @@ static int write_scenario(const struct diagnosis *d, struct err *err)
         status |= draft_set(&made, path, sign + 1, err);
         free(path);
     }
-    if (status == 0 && output_write(d->options->file, put_json, made.json) != EXIT_DONE)
+    if (status == 0 && json_write(d->options->file, made.json) != EXIT_DONE)
         status = -1; // it has said why
     json_decref(made.json);
     return status;
@@ -149,7 +143,7 @@ int diagnosis_tell(const struct diagnosis *d, struct err *err)
     json_t *json = diagnosis_json(d);
     int status = 0;
     if (d->options->format == FORMAT_JSON) {
-        put_json(stdout, json);
+        json_write(NULL, json);
     } else if (!d->options->quiet) {
         print_causes(d);
         print_values(d);
@@ -158,7 +152,7 @@ int diagnosis_tell(const struct diagnosis *d, struct err *err)
     }
     if (d->options->out) {
         char *path = text_format("%s/diagnosis.json", d->options->out);
-        status = output_write(path, put_json, json) != EXIT_DONE ? -1 : 0; // it has said why
+        status = json_write(path, json) != EXIT_DONE ? -1 : 0; // it has said why
         free(path);
     }
     if (d->options->file)

@@ -18,7 +18,8 @@ struct fit_point {
     bool asked; // this search has asked for it, so its runs count in the budget
 };
 
-// Another form of the scenario: settings (PATH=VALUE), and a name for the store.
+// A variant of the scenario: settings (PATH=VALUE) that are applied to it, and the name under which
+// the store keeps its runs.
 struct fit_form {
     char *name;
     json_t *set; // a list of texts
@@ -78,6 +79,8 @@ struct fit_range {
     bool determined;  // and its ends are at most a quarter apart
 };
 
+// Place number `index` of a grid of low discrepancy (Halton), along unknown number `key`.
+double fit_halton(size_t index, size_t key);
 // The point with the least misfit; NULL = interrupted before there was one.
 struct fit_point *fit_search(struct fit *f);
 // The ranges of the unknowns around it.

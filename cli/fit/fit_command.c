@@ -161,12 +161,6 @@ static json_t *fit_json(const struct fit *f, const struct fit_point *best,
                      values);
 }
 
-static void put_json(FILE *out, const void *json)
-{
-    json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    fputc('\n', out);
-}
-
 // The scenario with the fitted values, and in its description where they come from.
 static int write_scenario(const struct fit *f, const struct fit_point *best, struct err *err)
 {
@@ -186,7 +180,7 @@ static int write_scenario(const struct fit *f, const struct fit_point *best, str
     char *description = text_close(out, &text);
     json_object_set_new(fitted.json, "description", json_string(description));
     free(description);
-    if (status == 0 && output_write(path, put_json, fitted.json) != EXIT_DONE)
+    if (status == 0 && json_write(path, fitted.json) != EXIT_DONE)
         status = -1; // it has said why
     json_decref(fitted.json);
     return status;
@@ -205,7 +199,7 @@ static int tell(struct fit *f, const struct fit_point *best, const struct fit_ra
     }
     if (f->options->out) {
         char *path = text_format("%s/fit.json", f->options->out);
-        if (output_write(path, put_json, json) != EXIT_DONE)
+        if (json_write(path, json) != EXIT_DONE)
             status = -1; // it has said why
         free(path);
     }

@@ -23,9 +23,10 @@
 
 /* ---- the least misfit ---- */
 
-// Halton's sequence.
-static double halton(size_t index, unsigned base)
+double fit_halton(size_t index, size_t key)
 {
+    static const unsigned primes[UNKNOWNS_MOST] = {2, 3, 5, 7, 11, 13, 17, 19};
+    unsigned base = primes[key];
     double f = 1, r = 0;
     for (size_t i = index + 1; i > 0; i /= base) {
         f /= base;
@@ -41,7 +42,6 @@ static struct fit_point *better(const struct fit *f, struct fit_point *a, struct
 
 static struct fit_point *search_grid(struct fit *f)
 {
-    static const unsigned primes[UNKNOWNS_MOST] = {2, 3, 5, 7, 11, 13, 17, 19};
     size_t n = GRID * f->unknowns.n, third = (size_t)(f->budget / f->seeds / 3);
     if (n > third && third > 2)
         n = third;
@@ -49,7 +49,7 @@ static struct fit_point *search_grid(struct fit *f)
     struct fit_point **list = memory_zeroed(n, sizeof *list), *best = NULL;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < f->unknowns.n; k++)
-            places[i][k] = halton(i, primes[k]);
+            places[i][k] = fit_halton(i, k);
     fit_run(f, n, places, list);
     for (size_t i = 0; i < n; i++)
         best = better(f, best, list[i]);

@@ -22,8 +22,7 @@ static double number_at(const json_t *o, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-// A number by its path in the results: "recovery.naks", "jobs[1].busbw_bps".
-static double by_path(const json_t *o, const char *path)
+const json_t *json_at_path(const json_t *o, const char *path)
 {
     char key[64];
     while (o && *path != '\0') {
@@ -37,10 +36,19 @@ static double by_path(const json_t *o, const char *path)
             key[length] = '\0';
             o = json_object_get(o, key);
             path += length;
+        } else {
+            return NULL;
         }
         path += *path == '.';
     }
-    return json_is_number(o) ? json_number_value(o) : NAN;
+    return o;
+}
+
+// A number by its path in the results.
+static double by_path(const json_t *o, const char *path)
+{
+    const json_t *value = json_at_path(o, path);
+    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 // The job of this name, the first one for the empty name; NULL = there is none.

@@ -34,6 +34,10 @@ void observed_hold_out(struct observed *m, size_t n, uint64_t seed);
 // The value of the quantity in metrics.json; NAN = the results have no such place.
 double observed_predict(const struct observed_value *v, const json_t *metrics);
 
+// The value at a path of the results or of a scenario, "recovery.naks", "jobs[1].busbw_bps"; NULL =
+// there is none.
+const json_t *json_at_path(const json_t *o, const char *path);
+
 bool observed_is_quantity(const char *name);
 
 // The names of all quantities, separated by commas, for error messages and help.

@@ -74,4 +74,12 @@ int output_write(const char *file, output_put *put, const void *ctx)
 
 static void put_text(FILE *out, const void *text) { fprintf(out, "%s\n", (const char *)text); }
 
+static void put_json(FILE *out, const void *json)
+{
+    json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    fputc('\n', out);
+}
+
+int json_write(const char *file, const json_t *json) { return output_write(file, put_json, json); }
+
 int text_write(const char *file, const char *text) { return output_write(file, put_text, text); }

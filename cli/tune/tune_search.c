@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The search: a grid of low discrepancy over all keys, of which the better half of the choices of
-// keys with values goes on, again and again; then Sbplx (Rowan 1990, as NLopt has it) from the best
+// The search: first a grid of low discrepancy over all keys, in rounds; each round keeps the better
+// half of the combinations of listed values (successive halving). Then Sbplx (Rowan 1990, as NLopt has it) from the best
 // place over the keys with ranges. With two goals it runs once for each of three weights.
 #include <math.h>
 #include <nlopt.h>
@@ -87,27 +87,16 @@ double tune_score(struct tune *t, const double *places, double second)
 
 /* ---- places ---- */
 
-static double halton(size_t index, unsigned base)
-{
-    double f = 1, r = 0;
-    for (size_t i = index + 1; i > 0; i /= base) {
-        f /= base;
-        r += f * (double)(i % base);
-    }
-    return r;
-}
-
 // Places of a grid: of the listed values all combinations in turn, or those of `like`.
 static void grid(const struct tune *t, size_t first, size_t n, const double *like,
                  double (*places)[UNKNOWNS_MOST])
 {
-    static const unsigned primes[UNKNOWNS_MOST] = {2, 3, 5, 7, 11, 13, 17, 19};
     for (size_t i = 0; i < n; i++) {
         size_t combination = first + i, range = 0;
         for (size_t k = 0; k < t->keys.n; k++) {
             const struct unknown *u = &t->keys.list[k];
             if (u->kind != UNKNOWN_ONE_OF) {
-                places[i][k] = halton(first + i, primes[range++]);
+                places[i][k] = fit_halton(first + i, range++);
                 continue;
             }
             double at = (double)(combination % u->n_choices) + 0.5;

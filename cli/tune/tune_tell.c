@@ -77,17 +77,7 @@ static const char *value_words(const struct observed_value *v, double value, cha
 // The value of a key as the scenario has it.
 static char *own_value(const struct tune *t, const char *path)
 {
-    const json_t *at = t->cases[0].search.draft.json;
-    char *copy = memory_text(path), *rest = copy, *step;
-    while (at && (step = strsep(&rest, ".")) != NULL) {
-        char *index = strchr(step, '[');
-        if (index)
-            *index++ = '\0';
-        at = *step ? json_object_get(at, step) : at;
-        if (index)
-            at = json_array_get(at, (size_t)strtoul(index, NULL, 10));
-    }
-    free(copy);
+    const json_t *at = json_at_path(t->cases[0].search.draft.json, path);
     char *text = at ? json_dumps(at, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     return text ? text : memory_text("as shipped");
 }
@@ -222,12 +212,6 @@ static json_t *keys_json(const struct tune *t, const struct tune_effect *effects
     return keys;
 }
 
-static void put_json(FILE *out, const void *json)
-{
-    json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    fputc('\n', out);
-}
-
 static int write_scenario(const struct tune *t, struct err *err)
 {
     const struct draft *draft = &t->cases[0].search.draft;
@@ -238,7 +222,7 @@ static int write_scenario(const struct tune *t, struct err *err)
         status |= draft_set(&tuned, t->keys.list[k].path,
                             unknown_text(&t->keys.list[k], t->best[k], value), err);
     }
-    if (status == 0 && output_write(t->options->file, put_json, tuned.json) != EXIT_DONE)
+    if (status == 0 && json_write(t->options->file, tuned.json) != EXIT_DONE)
         status = -1; // it has said why
     json_decref(tuned.json);
     return status;
@@ -316,10 +300,10 @@ int tune_tell(struct tune *t, const struct tune_effect *effects, struct err *err
                             keys_json(t, effects), "gains", gains, "front", front);
     int status = 0;
     if (t->options->format == FORMAT_JSON)
-        put_json(stdout, all);
+        json_write(NULL, all);
     if (t->options->out) {
         char *path = text_format("%s/tune.json", t->options->out);
-        status = output_write(path, put_json, all) != EXIT_DONE ? -1 : 0; // it has said why
+        status = json_write(path, all) != EXIT_DONE ? -1 : 0; // it has said why
         free(path);
     }
     if (t->options->file)

@@ -152,6 +152,11 @@ struct longest_path fabric_longest_path(const struct fabric *fabric, uint32_t di
 
 /* ---- stripes ---- */
 
+// Write the ports from `port` of a rank to the node `dst`, by the switches' own tables and hashes,
+// and return their number; 0 = there is no single way, or it has more than `most`.
+uint32_t fabric_way(const struct fabric *fabric, uint32_t port, uint32_t dst, uint32_t entropy,
+                    uint32_t *ports, uint32_t most);
+
 // The number of planes over which a message is striped, at least 1 and at most its bytes.
 #define STRIPES_MAX 64
 uint32_t fabric_stripes(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,

@@ -60,23 +60,31 @@ uint32_t fabric_stripe_port(const struct fabric *fabric, uint32_t src, uint32_t 
     return 1;
 }
 
-// The port of the receiver at which packets arrive by the switches' own tables and hashes.
-// UINT32_MAX = it is not known.
-static uint32_t end_of(const struct fabric *fabric, uint32_t port, uint32_t dst, uint32_t entropy)
+uint32_t fabric_way(const struct fabric *fabric, uint32_t port, uint32_t dst, uint32_t entropy,
+                    uint32_t *ports, uint32_t most)
 {
     const struct network *net = &fabric->net;
-    for (uint32_t hops = 0; hops < ROUTE_MAX_HOPS; hops++) {
+    for (uint32_t n = 0; n < most; n++) {
+        ports[n] = port;
         uint32_t node = net->ports[port].peer_node;
         if (node == dst)
-            return net->cold[port].peer;
+            return n + 1;
         if (node_is_rank(net, node))
-            return UINT32_MAX;
+            return 0; // its router forwards, beside its own packets
         uint32_t local = switch_way(switch_of(&fabric->switches, node), dst, entropy);
         if (local == SWITCH_WAYS)
-            return UINT32_MAX;
+            return 0;
         port = node_port(net, node, local);
     }
-    return UINT32_MAX;
+    return 0;
+}
+
+// The port of the receiver at which packets arrive; UINT32_MAX = it is not known.
+static uint32_t end_of(const struct fabric *fabric, uint32_t port, uint32_t dst, uint32_t entropy)
+{
+    uint32_t ports[ROUTE_MAX_HOPS],
+        n = fabric_way(fabric, port, dst, entropy, ports, ROUTE_MAX_HOPS);
+    return n > 0 ? fabric->net.cold[ports[n - 1]].peer : UINT32_MAX;
 }
 
 bool fabric_arrives(void *ctx, const struct flow_id *id, uint32_t port, uint32_t entropy)

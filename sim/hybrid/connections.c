@@ -20,27 +20,6 @@ struct quiet_connection *hybrid_connection(struct hybrid *h, uint32_t flow)
     return h->connections[flow];
 }
 
-// Writes the ports from `port` of a rank to the node `dst`, and returns their number; 0 = there is
-// no single way, or it is too long.
-static uint32_t walk(const struct fabric *fabric, uint32_t port, uint32_t dst, uint32_t entropy,
-                     uint32_t ports[HYBRID_HOPS])
-{
-    const struct network *net = &fabric->net;
-    for (uint32_t n = 0; n < HYBRID_HOPS; n++) {
-        ports[n] = port;
-        uint32_t node = net->ports[port].peer_node;
-        if (node == dst)
-            return n + 1;
-        if (node_is_rank(net, node))
-            return 0; // its router forwards, beside its own packets
-        uint32_t local = switch_way(switch_of(&fabric->switches, node), dst, entropy);
-        if (local == SWITCH_WAYS)
-            return 0;
-        port = node_port(net, node, local);
-    }
-    return 0;
-}
-
 static void describe(const struct network *net, struct way *way)
 {
     for (uint32_t i = 0; i < way->n; i++) {
@@ -76,11 +55,11 @@ void connection_walk(const struct hybrid *h, struct quiet_connection *c, const s
     const struct fabric *fabric = h->fabric;
     const struct network *net = &fabric->net;
     const struct flow_id *id = sender_id(s);
-    c->out.n = walk(fabric, s->port, s->dst_node, s->entropy, c->out.ports);
+    c->out.n = fabric_way(fabric, s->port, s->dst_node, s->entropy, c->out.ports, HYBRID_HOPS);
     // The receiver answers by the port that the packets arrive at.
     if (c->out.n > 0)
-        c->in.n = walk(fabric, net->cold[c->out.ports[c->out.n - 1]].peer, net->ports[s->port].node,
-                       id->back_entropy, c->in.ports);
+        c->in.n = fabric_way(fabric, net->cold[c->out.ports[c->out.n - 1]].peer,
+                             net->ports[s->port].node, id->back_entropy, c->in.ports, HYBRID_HOPS);
     c->known = true;
     c->special = IS_QUIET;
     c->slowest_ps = 0;

@@ -9,31 +9,13 @@ usage: check_diagnose.py FIRST-LAST [words], with the executable in $COLLWIRE
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 
-COLLWIRE = os.path.abspath(os.environ.get("COLLWIRE", "build/collwire"))
+from checks import call, expect, failures, write
+
 ERROR = 0.03
 FIRST, THIRD, HEALTHY = 0.85, 0.95, 0.95
-failures = []
-
-
-def expect(holds, what):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what)
-
-
-def write(folder, name, value):
-    path = os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(value if isinstance(value, str) else json.dumps(value))
-    return path
-
-
-def call(*words):
-    return subprocess.run([COLLWIRE, *words], capture_output=True, text=True, check=False)
 
 
 # ---- clusters ----

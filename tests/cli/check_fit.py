@@ -7,19 +7,10 @@ and the same output for any number of workers. usage: check_fit.py [FIRST-LAST],
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 
-COLLWIRE = os.path.abspath(os.environ.get("COLLWIRE", "build/collwire"))
-failures = []
-
-
-def expect(holds, what):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what)
-
+from checks import call, expect, failures, write
 
 def fabric(senders, **more):
     return {"name": "lab", "topology": {"dims": [{"kind": "switch", "size": senders + 1, "link": {"rate": "100Gbps", "delay": "1us"}}]},
@@ -51,17 +42,6 @@ def put(scenario, path, value):
         place = place[key] if isinstance(key, int) else place.setdefault(key, {})
     place[path[-1]] = value
     return scenario
-
-
-def write(folder, name, value):
-    path = os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(value if isinstance(value, str) else json.dumps(value))
-    return path
-
-
-def call(*words):
-    return subprocess.run([COLLWIRE, *words], capture_output=True, text=True, check=False)
 
 
 def predicted(folder, scenario, quantities):

@@ -19,7 +19,7 @@ struct stack_threads {
     struct cores *cores;
     uint64_t seed;
     struct stack_shared *shared; // [rank]
-    struct stack_thread **own;   // those that this shard has made, for stack_threads_end()
+    struct stack_thread **own;   // threads that this shard has made, which it frees
     size_t n_own, cap_own;
 };
 
