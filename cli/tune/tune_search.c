@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The search: first a grid of low discrepancy over all keys, in rounds; each round keeps the better
-// half of the combinations of listed values (successive halving). Then Sbplx (Rowan 1990, as NLopt has it) from the best
-// place over the keys with ranges. With two goals it runs once for each of three weights.
+// half of the combinations of listed values (successive halving). Then Sbplx (Rowan 1990, as NLopt
+// has it) goes from the best place over the keys with ranges. With two goals it runs once for each
+// of three weights.
 #include <math.h>
 #include <nlopt.h>
 #include <stdlib.h>
