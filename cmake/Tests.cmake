@@ -204,6 +204,8 @@ collwire_script_test(theory_ports theory python3 [[python3 -B "$@"]] ${PROJECT_S
 collwire_script_test(theory_ports_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/theory/check_ports.py 50)
 # Tables of nccl-tests and OSU beside sweeps of sizes: 1 s.
 collwire_script_test(cli_measured unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_measured.py)
+# Recordings beside runs, sweeps and libraries: 3 s; it alone proves their times by rank.
+collwire_script_test(cli_beside unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_beside.py)
 # Networks and flows in files of htsim, ns-3 and SimAI: 1 s.
 collwire_script_test(cli_networks unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_networks.py)
 collwire_script_test(cli_defaults unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_defaults.py)

@@ -193,7 +193,7 @@ static inline struct phase_record *phase_record_of(const struct phase_run *run)
 
 /* recorder.c; records that need the order of events are deferred if shards run in parallel */
 void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request);
-void recorder_opener(const struct communicator *c, const struct instance *in); // it has changed
+void recorder_issued(const struct communicator *c, const struct instance *in); // by a member
 // the library has chosen
 void recorder_library(const struct communicator *c, const struct instance *in,
                       const struct executor_run *run);

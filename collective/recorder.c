@@ -146,11 +146,12 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
     }
 }
 
-void recorder_opener(const struct communicator *c, const struct instance *in)
+void recorder_issued(const struct communicator *c, const struct instance *in)
 {
     struct collective_record *r = &c->job->recorder->records[in->record];
     r->opener = comm_rank(c, in->opener);
     r->start_ps = in->start_ps;
+    r->last_start_ps = in->last_issue_ps;
 }
 
 void recorder_library(const struct communicator *c, const struct instance *in,

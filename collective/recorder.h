@@ -65,6 +65,7 @@ struct collective_record {
     const uint32_t *ranks; // [member] rank of the network; NULL = the same number
     // start of the first rank; last byte of the last rank (PS_NEVER = not finished)
     ps_t start_ps, end_ps;
+    ps_t last_start_ps; // of the last rank, so far
     uint32_t ranks_done;
     struct critical_record critical;
     struct executor_record library;

@@ -310,11 +310,11 @@ static void issued(void *ctx, const void *note, ps_t now)
     struct instance *in = issue->in;
     in->last_issue_ps = now;
     in->last_member = issue->member;
-    if (in->n_issued++ > 0)
-        return;
-    in->start_ps = now;
-    in->opener = issue->member;
-    recorder_opener(c, in);
+    if (in->n_issued++ == 0) {
+        in->start_ps = now;
+        in->opener = issue->member;
+    }
+    recorder_issued(c, in);
 }
 
 bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,

@@ -5,6 +5,7 @@
 #include <libsmartcols/libsmartcols.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -162,31 +163,79 @@ static void put_collectives(FILE *out, const json_t *all)
 
 /* ---- a file beside ---- */
 
-static void put_against(FILE *out, const json_t *against)
+// What a column shows of a record.
+struct column {
+    const char *heading, *key;
+    enum { SHOW_WORD, SHOW_BYTES, SHOW_COUNT, SHOW_TIME, SHOW_RATIO } as;
+};
+
+static const struct column row_columns[] = {
+    {"collective", "op", SHOW_WORD},        {"bytes", "bytes", SHOW_BYTES},
+    {"ranks", "ranks", SHOW_COUNT},         {"count", "count", SHOW_COUNT},
+    {"measured", "measured_ns", SHOW_TIME}, {"simulated", "simulated_ns", SHOW_TIME},
+    {"ratio", "ratio", SHOW_RATIO},         {NULL, NULL, SHOW_WORD}};
+
+static const struct column rank_columns[] = {
+    {"rank", "rank", SHOW_COUNT},
+    {"measured", "measured_ns", SHOW_TIME},
+    {"simulated", "simulated_ns", SHOW_TIME},
+    {"ratio", "ratio", SHOW_RATIO},
+    {"computing, measured", "measured_compute_ns", SHOW_TIME},
+    {"simulated", "simulated_compute_ns", SHOW_TIME},
+    {NULL, NULL, SHOW_WORD}};
+
+static const char *shown(const json_t *record, const struct column *c, char cell[CELL])
 {
-    static const char *const headings[] = {"collective", "bytes",     "ranks", "count",
-                                           "measured",   "simulated", "ratio"};
-    struct libscols_table *table = table_new(headings, sizeof headings / sizeof *headings);
-    const json_t *row;
-    char cell[CELL], text[UNIT_TEXT];
+    char text[UNIT_TEXT];
+    double value = number_at(record, c->key);
+    if (c->as == SHOW_WORD)
+        return json_string_value(json_object_get(record, c->key));
+    if (c->as == SHOW_BYTES)
+        return strcpy(cell, human_bytes((uint64_t)value, text));
+    if (c->as == SHOW_TIME)
+        return strcpy(cell, time_at(record, c->key, text));
+    snprintf(cell, CELL, c->as == SHOW_COUNT ? "%.0f" : "%.2f", value);
+    return cell;
+}
+
+// Print the first records of a list.
+static void put_records(FILE *out, const json_t *list, const struct column *columns)
+{
+    struct libscols_table *table = table_new(NULL, 0);
+    const json_t *record;
+    char cell[CELL];
     size_t i;
-    fprintf(out, "  measured in %s (%s):\n", json_string_value(json_object_get(against, "file")),
-            json_string_value(json_object_get(against, "kind")));
-    json_array_foreach(json_object_get(against, "rows"), i, row)
+    for (const struct column *c = columns; c->heading != NULL; c++)
+        scols_table_new_column(table, c->heading, 0, c == columns ? 0 : SCOLS_FL_RIGHT);
+    json_array_foreach(list, i, record)
     {
+        if (i == ROWS_MAX)
+            break;
         struct libscols_line *line = scols_table_new_line(table, NULL);
-        scols_line_set_data(line, 0, json_string_value(json_object_get(row, "op")));
-        scols_line_set_data(line, 1, human_bytes((uint64_t)number_at(row, "bytes"), text));
-        snprintf(cell, CELL, "%.0f", number_at(row, "ranks"));
-        scols_line_set_data(line, 2, cell);
-        snprintf(cell, CELL, "%.0f", number_at(row, "count"));
-        scols_line_set_data(line, 3, cell);
-        scols_line_set_data(line, 4, time_at(row, "measured_ns", text));
-        scols_line_set_data(line, 5, time_at(row, "simulated_ns", text));
-        snprintf(cell, CELL, "%.2f", number_at(row, "ratio"));
-        scols_line_set_data(line, 6, cell);
+        for (const struct column *c = columns; c->heading != NULL; c++)
+            scols_line_set_data(line, (size_t)(c - columns), shown(record, c, cell));
     }
     table_print(out, table);
+    if (json_array_size(list) > ROWS_MAX)
+        fprintf(out, "  and %zu more (metrics.json)\n", json_array_size(list) - ROWS_MAX);
+}
+
+static void put_against(FILE *out, const json_t *against)
+{
+    const json_t *rows = json_object_get(against, "rows"),
+                 *ranks = json_object_get(against, "ranks");
+    double missing = number_at(against, "missing");
+    fprintf(out, "  measured in %s (%s):\n", json_string_value(json_object_get(against, "file")),
+            json_string_value(json_object_get(against, "kind")));
+    if (json_array_size(rows) > 0)
+        put_records(out, rows, row_columns);
+    if (missing > 0)
+        fprintf(out,
+                "  of %.0f operations, sizes and numbers of ranks in it this run has no "
+                "collective that has ended\n",
+                missing);
+    if (json_array_size(ranks) > 0)
+        put_records(out, ranks, rank_columns);
 }
 
 /* ---- all ---- */

@@ -61,11 +61,38 @@ static const struct metric against_rows[] = {
 };
 static METRIC_TABLE(against_row_table, against_rows);
 
+static double ratio_of_rank(const void *record)
+{
+    const struct against_rank *rank = record;
+    return rank->measured_ns > 0 ? rank->simulated_ns / rank->measured_ns : (double)NAN;
+}
+
+static const struct metric against_ranks[] = {
+    {"rank", METRIC_COUNT, "of the job", INTEGER(against_rank, rank)},
+    {"measured_ns", METRIC_NS,
+     "from its first event to its last, scaled to the iterations of the job",
+     ROUNDED(against_rank, measured_ns)},
+    {"simulated_ns", METRIC_NS, "its end, after the job's start",
+     ROUNDED(against_rank, simulated_ns)},
+    {"ratio", METRIC_RATIO, "simulated_ns / measured_ns", .type = METRIC_REAL,
+     .real = ratio_of_rank},
+    {"measured_compute_ns", METRIC_NS, "computing, scaled alike",
+     ROUNDED(against_rank, measured_compute_ns)},
+    {"simulated_compute_ns", METRIC_NS, "computing here",
+     ROUNDED(against_rank, simulated_compute_ns)},
+};
+static METRIC_TABLE(against_rank_table, against_ranks);
+
 static const struct metric against_keys[] = {
     {"file", METRIC_WORDS, "as the command names it", TEXT(against_result, file)},
     {"kind", METRIC_WORDS, "of the file", TEXT(against_result, kind)},
     {"rows", METRIC_WORDS, "by operation, size and number of ranks",
      LIST(against_result, rows, n, against_row_table)},
+    {"missing", METRIC_COUNT,
+     "operations, sizes and numbers of ranks of a recording that no collective here has",
+     INTEGER(against_result, missing)},
+    {"ranks", METRIC_WORDS, "those of a recording of which the run has the end",
+     LIST(against_result, ranks, n_ranks, against_rank_table)},
 };
 METRIC_TABLE(against_table, against_keys);
 

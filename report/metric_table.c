@@ -119,7 +119,7 @@ static void write_measured_collectives(struct json_writer *w, const void *record
 static void write_against(struct json_writer *w, const void *record)
 {
     const struct result *r = record;
-    if (r->against.n > 0)
+    if (r->against.kind != NULL)
         metric_write(w, &against_table, &r->against);
 }
 

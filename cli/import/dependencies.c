@@ -321,7 +321,10 @@ void rank_nodes_make(struct recording *r, struct rank_recording *rank)
     if (rank->n_steps > 1)
         qsort(rank->steps, rank->n_steps, sizeof *rank->steps, by_number);
     calls_sort(rank);
-    rank->begin_ns = rank->events[0].start_ns;
+    rank->begin_ns = rank->end_ns = rank->events[0].start_ns;
+    for (size_t e = 0; e < rank->n_events; e++)
+        if (rank->events[e].end_ns > rank->end_ns)
+            rank->end_ns = rank->events[e].end_ns;
     if (rank->events[rank->n_events - 1].start_ns - rank->begin_ns > SPAN_MOST_NS) {
         err_add(r->err, rank->path, "its operations are more than 100000 s apart");
         return;

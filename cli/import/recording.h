@@ -96,6 +96,7 @@ struct trace_node {
 struct rank_recording {
     char *path;  // NULL = no file has this rank
     bool broken; // it could not be read to its end
+    bool copied; // of another rank (replicate.h)
     /* while it is read */
     struct gpu_event *events;
     size_t n_events, cap_events;
@@ -118,6 +119,7 @@ struct rank_recording {
     size_t n_after, cap_after;
     bool many_streams; // more than STREAMS_MOST
     int64_t begin_ns;  // of its first event; TIME_UNKNOWN = it has none
+    int64_t end_ns;    // of its last one
     int64_t offset_ns; // of its clock against that of the first rank
     bool offset_known;
     uint32_t n_comm_streams;

@@ -104,7 +104,9 @@ static void rank_copy(struct recording *r, uint32_t of, uint32_t index)
     const struct rank_recording *from = &r->ranks[of];
     struct rank_recording *to = &r->ranks[index];
     *to = (struct rank_recording){.path = memory_text(from->path),
+                                  .copied = true,
                                   .begin_ns = from->begin_ns,
+                                  .end_ns = from->end_ns,
                                   .n_comm_streams = from->n_comm_streams};
     COPY(steps);
     COPY(calls);

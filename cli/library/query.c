@@ -30,12 +30,19 @@ static void read_value(const struct param *row, void *base, const char *text, co
         param_set(row, base, text, path, err);
 }
 
-// A machine as an object or a file, as topology.machine has it: read as a scenario of such servers,
-// which the query keeps. One server may be one without NICs.
+json_t *query_machine(const struct options *o)
+{
+    if (nccl_machine_named(o->machine) != NULL)
+        return json_string(o->machine);
+    return o->machine[0] == '{' ? json_loads(o->machine, 0, NULL)
+                                : json_pack("{s:s}", "file", o->machine);
+}
+
+// A machine as an object or a file: read as a scenario of such servers, which the query keeps. One
+// server may be one without NICs.
 static void read_own_machine(struct query *q, const struct options *o, struct err *err)
 {
-    json_t *machine = o->machine[0] == '{' ? json_loads(o->machine, 0, NULL)
-                                           : json_pack("{s:s}", "file", o->machine);
+    json_t *machine = query_machine(o);
     int nodes = o->nodes != NULL && strcmp(o->nodes, "1") == 0 ? 1 : 2;
     if (machine == NULL) {
         err_add(err, "--machine", "is neither a name nor a JSON object");
@@ -119,8 +126,6 @@ static void read_version(struct query *q, const struct options *o, struct err *e
         read_value(&version, &q->settings, o->nccl, "--nccl", err);
     else if (o->nccl != NULL)
         err_add(err, "--nccl", "is of library nccl; of rccl only version 2.21.5 is known");
-    if (q->settings.rccl && o->against != NULL)
-        err_add(err, "--against", "compares with logs of NCCL, not of RCCL");
 }
 
 int query_read(struct query *q, bool rccl, const struct options *o, struct err *err)

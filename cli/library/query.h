@@ -20,6 +20,9 @@ struct query {
 int query_read(struct query *q, bool rccl, const struct options *o, struct err *err);
 void query_free(struct query *q);
 
+// --machine as topology.machine has it; NULL = no JSON. To be released.
+json_t *query_machine(const struct options *o);
+
 // What the library makes of a query; `query` is borrowed.
 struct answer {
     const struct query *query;

@@ -3,34 +3,91 @@
 
 #include <stdlib.h>
 
+#include "cli/measured/measured_recording.h"
 #include "engine/base/memory.h"
 #include "workload/collective_job.h"
+
+int beside_table(struct measured_table *t, const char *path, struct err *err)
+{
+    struct found found = {0};
+    bool recording = false;
+    int status = found_read(&found, &path, 1, err);
+    if (status == 0)
+        status = measured_recording_read(t, path, &found, &recording, err);
+    if (status == 0 && !recording)
+        status = measured_table_read(t, path, err);
+    found_free(&found);
+    return status;
+}
+
+static uint32_t network_ranks(const struct spec *spec)
+{
+    uint32_t all = 1;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        all *= spec->dims[d].size;
+    return all;
+}
 
 int beside_fit(struct measured_table *t, const char *path, const struct collwire_scenario *scenario,
                struct err *err)
 {
     const struct spec *spec = scenario_spec(scenario_of(scenario));
     const struct collective_settings *job = spec->jobs[0].settings;
-    uint32_t all = 1;
-    for (uint32_t d = 0; d < spec->n_dims; d++)
-        all *= spec->dims[d].size;
     return measured_table_fit(t, path, coll_op_name((enum coll_op)job->params.op),
-                              job_n_ranks(&spec->jobs[0], all), err);
+                              job_n_ranks(&spec->jobs[0], network_ranks(spec)), err);
 }
 
-static int check_job(const struct spec *spec, struct err *err)
+// A collective alone, whose size the file has.
+static int collective_fit(struct beside *b, const char *path,
+                          const struct collwire_scenario *scenario, struct err *err)
 {
-    if (spec->n_jobs != 1)
+    const struct spec *spec = scenario_spec(scenario_of(scenario));
+    const struct collective_settings *job = spec->jobs[0].settings;
+    if (beside_fit(&b->table, path, scenario, err) != 0)
+        return -1;
+    return measured_table_need(&b->table, path, job->params.bytes, err);
+}
+
+// Any other job, beside a recording of as many ranks.
+static int job_fit(const struct beside *b, const char *path, const struct spec *spec,
+                   struct err *err)
+{
+    const struct job_spec *job = &spec->jobs[0];
+    uint32_t ranks = job_n_ranks(job, network_ranks(spec));
+    if (!b->table.recording)
         return err_add(err, "--against",
-                       "a table is of one collective, and the scenario has %zu jobs: run one alone",
-                       spec->n_jobs);
-    if (spec->jobs[0].kind == &collective_kind)
+                       "a table is of one collective, and the job is of kind %s: give a job of "
+                       "kind collective, or a recording of the job (collwire import says of which "
+                       "kinds)",
+                       job->kind->name);
+    if (ranks == b->table.world)
         return 0;
-    return err_add(err, "--against",
-                   "a table is of one collective, and the job is of kind %s: give a job of kind "
-                   "collective; collectives of a recording keep their measured times (collwire "
-                   "import)",
-                   spec->jobs[0].kind->name);
+    return err_add(err, path, "is a recording of %u ranks, and the job has %u", b->table.world,
+                   ranks);
+}
+
+static void file_make(struct beside *b, const char *path)
+{
+    const struct measured_table *t = &b->table;
+    b->times = memory_zeroed(t->n, sizeof *b->times);
+    for (size_t i = 0; i < t->n; i++)
+        b->times[i] = (struct against_time){.bytes = t->rows[i].bytes,
+                                            .time_ns = t->rows[i].time_us * 1e3,
+                                            .op = t->rows[i].op,
+                                            .ranks = t->rows[i].ranks};
+    b->ranks = memory_zeroed(t->n_ranks + 1, sizeof *b->ranks);
+    for (size_t i = 0; i < t->n_ranks; i++)
+        b->ranks[i] = (struct against_rank){.rank = t->of_ranks[i].rank,
+                                            .measured_ns = t->of_ranks[i].time_us * 1e3,
+                                            .measured_compute_ns = t->of_ranks[i].compute_us * 1e3};
+    b->file = (struct against_file){.path = path,
+                                    .kind = t->kind,
+                                    .from_last = t->recording,
+                                    .times = b->times,
+                                    .n = t->n,
+                                    .ranks = b->ranks,
+                                    .n_ranks = t->n_ranks,
+                                    .steps = t->steps};
 }
 
 int beside_read(struct beside *b, const char *path, const struct collwire_scenario *scenario,
@@ -38,16 +95,16 @@ int beside_read(struct beside *b, const char *path, const struct collwire_scenar
 {
     const struct spec *spec = scenario_spec(scenario_of(scenario));
     *b = (struct beside){0};
-    if (check_job(spec, err) != 0 || measured_table_read(&b->table, path, err) != 0)
+    if (spec->n_jobs != 1)
+        return err_add(err, "--against",
+                       "measured times are of one job, and the scenario has %zu: run one alone",
+                       spec->n_jobs);
+    if (beside_table(&b->table, path, err) != 0)
         return -1;
-    const struct collective_settings *job = spec->jobs[0].settings;
-    if (beside_fit(&b->table, path, scenario, err) != 0 ||
-        measured_table_need(&b->table, path, job->params.bytes, err) != 0)
+    if ((spec->jobs[0].kind == &collective_kind ? collective_fit(b, path, scenario, err)
+                                                : job_fit(b, path, spec, err)) != 0)
         return -1;
-    b->times = memory_zeroed(b->table.n, sizeof *b->times);
-    for (size_t i = 0; i < b->table.n; i++)
-        b->times[i] = (struct against_time){b->table.rows[i].bytes, b->table.rows[i].time_us * 1e3};
-    b->file = (struct against_file){path, b->table.kind, b->times, b->table.n};
+    file_make(b, path);
     return 0;
 }
 
@@ -55,5 +112,6 @@ void beside_free(struct beside *b)
 {
     measured_table_free(&b->table);
     free(b->times);
+    free(b->ranks);
     *b = (struct beside){0};
 }

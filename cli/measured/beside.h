@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A table of measured times as what stands beside the collectives of a run.
+// Measured times of a table or a recording as what stands beside the collectives of a run.
 #pragma once
 
 #include "cli/measured/measured_table.h"
@@ -10,10 +10,16 @@ struct beside {
     struct measured_table table;
     struct against_file file;
     struct against_time *times;
+    struct against_rank *ranks;
 };
 
-// Read the table at `path` for a run of `scenario`: one collective job whose operation and size the
-// table has. Returns 0, or -1 with an error. beside_free() the result in both cases.
+// Read what was measured: a table, or the files of a recording, which may be in a folder. Returns
+// 0, or -1 with an error.
+int beside_table(struct measured_table *t, const char *path, struct err *err);
+
+// Read the file at `path` for a run of `scenario`: of a table, one collective job whose operation
+// and size it has; of a recording, one job of its ranks. Returns 0, or -1 with an error.
+// beside_free() the result in both cases.
 int beside_read(struct beside *b, const char *path, const struct collwire_scenario *scenario,
                 struct err *err);
 void beside_free(struct beside *b);

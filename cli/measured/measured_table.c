@@ -234,7 +234,8 @@ static int read_json(struct reading *r)
         {
             json_t *out = json_object_get(result, "out_of_place"),
                    *size = json_object_get(result, "size"), *time = json_object_get(out, "time");
-            struct measured_row new = {(uint64_t)json_integer_value(size), json_number_value(time)};
+            struct measured_row new = {.bytes = (uint64_t)json_integer_value(size),
+                                       .time_us = json_number_value(time)};
             double own = (double)new.bytes / new.time_us / 1e3;
             double algbw = json_number_value(json_object_get(out, "alg_bw"));
             r->line = i;
@@ -345,9 +346,32 @@ static void check_factor(const struct measured_table *t, const char *path, const
                  t->factor, here, op, ranks);
 }
 
+// Keep the rows of a recording that are of this operation and number of ranks.
+static int rows_keep(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
+                     struct err *err)
+{
+    const struct measured_row *most = NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n; i++)
+        most = most == NULL || t->rows[i].count > most->count ? &t->rows[i] : most;
+    const char *often = most != NULL ? most->op : "";
+    uint32_t of = most != NULL ? most->ranks : 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->rows[i].op, op) == 0 && t->rows[i].ranks == ranks)
+            t->rows[kept++] = t->rows[i];
+    if (kept == 0)
+        return err_add(err, path,
+                       "has no %s of %u ranks; most of its collectives are %s of %u ranks", op,
+                       ranks, often, of);
+    t->n = kept;
+    return 0;
+}
+
 int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
                        struct err *err)
 {
+    if (t->recording)
+        return rows_keep(t, path, op, ranks, err);
     if (t->op != NULL && strcmp(t->op, op) != 0)
         return err_add(err, path, "is of %s, and the job of %s", t->op, op);
     for (size_t i = 0; i < t->n && t->per_rank; i++)
@@ -361,6 +385,7 @@ int measured_table_fit(struct measured_table *t, const char *path, const char *o
 void measured_table_free(struct measured_table *t)
 {
     free(t->rows);
+    free(t->of_ranks);
     *t = (struct measured_table){0};
 }
 

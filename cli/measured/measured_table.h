@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tables of nccl-tests, rccl-tests and the collectives of OSU's micro-benchmarks, as people copy
-// them from a terminal, and the JSON of nccl-tests.
+// them from a terminal, the JSON of nccl-tests, and the collectives of recordings
+// (measured_recording.h).
 #pragma once
 
 #include <stdbool.h>
@@ -11,17 +12,30 @@
 
 struct measured_row {
     uint64_t bytes;
-    double time_us; // out of place
+    double time_us; // out of place; of a recording the mean
+    const char *op; // of a recording; NULL = that of the table
+    uint32_t ranks; // of a recording; 0 = the file does not say
+    uint64_t count; // of a recording
+};
+
+struct measured_rank { // of a recording
+    uint32_t rank;
+    double time_us, compute_us; // from its first event to its last; on its stream of computation
 };
 
 struct measured_table {
     struct measured_row *rows;
     size_t n;
-    const char *kind; // of the file: "nccl-tests" or "OSU"
-    const char *op;   // "all_reduce", as the table names it; NULL = it does not
-    double factor;    // busbw by algbw of the row with most digits; 0 = not known
-    double digits;    // of that row: its busbw
-    bool per_rank; // sizes are those that a rank contributes; measured_table_fit() multiplies them
+    const char *kind; // of the file: "nccl-tests", "OSU", or that of a recording
+    bool recording;
+    uint32_t world;                 // ranks of a recording; 0 = not known
+    uint64_t steps;                 // iterations of a recording; 0 = not known
+    struct measured_rank *of_ranks; // [n_ranks]
+    size_t n_ranks;
+    const char *op; // "all_reduce", as the table names it; NULL = it does not
+    double factor;  // busbw by algbw of the row with most digits; 0 = not known
+    double digits;  // of that row: its busbw
+    bool per_rank;  // sizes are those that a rank contributes; measured_table_fit() multiplies them
 };
 
 // Read the table of a file: the columns by its heading, whatever a launcher has put before each
@@ -31,7 +45,8 @@ int measured_table_read(struct measured_table *t, const char *path, struct err *
 
 // Make the sizes those of the largest buffer of a rank, as here, for `ranks` ranks. Returns -1 with
 // an error where the table is of another operation than `op`, by its name; where only its busbw is
-// that of another operation or number of ranks, a warning says so.
+// that of another operation or number of ranks, a warning says so. Of a recording the rows of the
+// operation and number of ranks remain.
 int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
                        struct err *err);
 

@@ -20,11 +20,11 @@ const struct option_row option_rows[] = {
      .completes = COMPLETE_FOLDERS,
      TEXT_AT(out)},
     {.name = "against",
-     .argument = "DIR|LOG|TABLE",
+     .argument = "DIR|FILE",
      .help = "explain: the run to compare with; library: a log that NCCL wrote with "
-             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING, to compare with; run "
-             "and sweep --sizes: a table of nccl-tests, rccl-tests or OSU's collectives, whose "
-             "times stand beside those of the collective",
+             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING, to compare with; run, "
+             "sweep --sizes, library: measured times that stand beside the simulated ones, a "
+             "table of nccl-tests, rccl-tests or OSU, or a recording (collwire import)",
      .commands = "run explain library sweep",
      .completes = COMPLETE_FILES,
      TEXT_AT(against)},

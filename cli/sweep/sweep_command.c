@@ -259,9 +259,9 @@ static int command_on(struct sweep *s)
     struct err err = {0};
     signals_phase("planning the sweep");
     if (o->against && !o->sizes)
-        err_add(&err, "--against", "a table of measured times stands beside --sizes");
+        err_add(&err, "--against", "measured times stand beside --sizes");
     else if (o->against)
-        measured_table_read(&s->measured, o->against, &err);
+        beside_table(&s->measured, o->against, &err);
     sweep_plan(s, &err);
     for (size_t i = 0; i < s->n_scenarios && err.n_errors == 0 && o->against; i++) {
         if (i > 0 && s->measured.op != NULL)

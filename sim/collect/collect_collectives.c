@@ -146,6 +146,7 @@ void collect_collectives(const struct sim *sim, struct result *r)
                                         .ranks = coll_span(record->schedule, request->dims),
                                         .bytes = request->bytes,
                                         .start_ps = record->start_ps,
+                                        .last_start_ps = record->last_start_ps,
                                         .end_ps = known(record->end_ps),
                                         .ideal_ps = ideal_of(sim, ideals, i)};
         c->library = (struct executor_result){.algorithm = record->library.algorithm,

@@ -41,6 +41,7 @@ struct collective_result {
     char *algorithm; // "ring", or "ring+halving_doubling" for several dimensions
     uint64_t bytes;
     ps_t start_ps, end_ps, ideal_ps; // -1 = unknown
+    ps_t last_start_ps;              // of the rank that began last
     double algbw_bps, busbw_bps, efficiency;
     struct critical_result critical;
     struct executor_result library; // channels 0 = none
@@ -204,11 +205,20 @@ struct against_row {
     double measured_ns, simulated_ns;
 };
 
+// A rank of a recording, which is scaled to the iterations of the job.
+struct against_rank {
+    uint32_t rank; // of the job
+    double measured_ns, measured_compute_ns, simulated_ns, simulated_compute_ns;
+};
+
 struct against_result {
     char *file;
-    const char *kind; // of the file
+    const char *kind; // of the file; NULL = nothing stands beside
     struct against_row *rows;
-    size_t n; // 0 = nothing stands beside
+    size_t n;
+    struct against_rank *ranks; // that have ended
+    size_t n_ranks;
+    uint64_t missing; // times of the file without a collective here
 };
 
 // An interval of a rank's timeline. Slices of one lane do not overlap.

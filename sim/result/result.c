@@ -76,6 +76,7 @@ static void jobs_free(struct result *r)
     free(r->measured_collectives.sizes);
     free(r->against.file);
     free(r->against.rows);
+    free(r->against.ranks);
     free(r->programs);
     free(r->ranks);
     free(r->jobs);

@@ -159,7 +159,7 @@ def errors(tmp):
         ((*good, "--env", "NCCL_PROTO=LL12 BAR"), ["--env: NCCL_PROTO: ", '"BAR" is no NAME=VALUE']),
         ((*good, "--op", "broadcast", "--env", "NCCL_ALGO=Tree"), ["has no broadcast on these ranks"]),
         ((*good, "--format", "csv"), ["not csv"]),
-        ((*good, "--against", os.path.join(tmp, "none.txt")), ["cannot be opened"]),
+        ((*good, "--against", os.path.join(tmp, "none.txt")), ["cannot be read: No such file"]),
         ((*good, "--against", noise), ["has no line of NCCL's log that could be compared"]),
         (("--machine", "dgx_h10", "--nodes", "0", "--op", "x", "--nccl", "3", "--bytes", "y", "--env", "A=1"),
          ["--machine: ", "--nodes: ", "--op: ", "--nccl: ", "--bytes: ", "--env: "]),
@@ -388,7 +388,7 @@ def published(tmp):
            "rings          1 of 2 equal" in out, f"sockets: {code}, {out}")
 
 
-def rccl():
+def rccl(tmp):
     """RCCL's rings, costs and choices in the same form, and where it cannot be asked."""
     code, out, stderr = library("--machine", "mi300x", "--nodes", "2", name="rccl")
     expect(code == 0 and stderr == "", f"rccl: {code}, {stderr!r}")
@@ -412,7 +412,7 @@ def rccl():
     for args, words in (((), ["--machine: a machine is needed, such as mi300x", "--nodes: the number"]),
                         (("--machine", "dgx_h100", "--nodes", "2"), ["RCCL would not run here: RCCL's tables here are those of MI300X"]),
                         ((*good, "--nccl", "2.21.5"), ["--nccl: is of library nccl; of rccl only version 2.21.5 is known"]),
-                        ((*good, "--against", "any.log"), ["--against: compares with logs of NCCL, not of RCCL"]),
+                        ((*good, "--against", write(tmp, "any.log", ["a:1:2 [0] NCCL INFO Channel 00/01 :    0   1"])), ["--against: compares with logs of NCCL, not of RCCL"]),
                         ((*good, "--env", "NCCL_ALGO=PAT"), ["is not one of auto, tree, ring"]),
                         ((*good, "--env", "NCCL_NTHREADS=128"), ["NCCL_NTHREADS has no meaning for RCCL"])):
         code, stdout, stderr = library(*args, name="rccl")
@@ -461,10 +461,10 @@ def topologies(tmp):
 
 def main():
     text()
-    rccl()
     objects()
     vectors()
     with tempfile.TemporaryDirectory() as tmp:
+        rccl(tmp)
         errors(tmp)
         topologies(tmp)
         made_logs(tmp)
