@@ -21,7 +21,8 @@ static json_t *scenario_make(const struct options *o, const struct query *q, uin
 {
     json_t *library = json_pack("{s:s}", "kind", q->settings.rccl ? "rccl" : "nccl");
     if (!q->settings.rccl)
-        json_object_set_new(library, "nccl", json_string(nccl_version_name(q->settings.version)));
+        json_object_set_new(library, "nccl",
+                            json_string(nccl_version_name((enum nccl_version)q->settings.version)));
     if (o->env != NULL)
         json_object_set_new(library, "env", json_string(o->env));
     return json_pack("{s:s, s:s, s:{s:o, s:I}, s:{s:s, s:s, s:I, s:o}}", "name", "library",
