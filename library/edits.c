@@ -21,11 +21,13 @@ static void add(struct spelled *s, char *setting)
 }
 
 // Add the setting of an object below `owner`, whose path is `prefix`; of each item if it is a list.
-// `rest`: what follows the object's key, with the value.
+// `rest`: what follows the object's key, with the value. A list of NICs has the kinds of all ranks,
+// which a NIC of all ranks replaces as a whole.
 static void add_each(struct spelled *s, const json_t *owner, const char *prefix, const char *key,
                      const char *rest)
 {
-    size_t n = json_array_size(json_object_get(owner, key));
+    bool whole = strcmp(key, "nic") == 0 && rest[0] == '=';
+    size_t n = whole ? 0 : json_array_size(json_object_get(owner, key));
     for (size_t i = 0; i < n; i++)
         add(s, text_format("%s%s[%zu]%s", prefix, key, i, rest));
     if (n == 0)

@@ -31,9 +31,8 @@ struct transport_dim {
     const struct transport_ops *ops;
     struct hosts *hosts;
     struct transport_spec spec;
-    const struct nic_spec *nic;
-    const bool
-        *has_nic; // [rank or aggregator] its NIC is as in `nic`, else ideal; NULL = all are ideal
+    const struct nic_spec *const
+        *nic_of; // [rank or aggregator] NULL = ideal, as all are without it
     const struct cc_ops *cc;
     const void *cc_params;
     bool trimmed;         // switches may trim its packets

@@ -99,7 +99,8 @@ static void note_unused(struct reader *r, const struct place *place, const struc
     const struct spec *spec = &r->scenario->spec;
     bool bus = false;
     for (uint32_t d = 0; d < spec->n_dims; d++)
-        bus |= spec->dims[d].nic.bus_rate_bps > 0;
+        for (uint32_t k = 0; k <= spec->dims[d].nics.more; k++)
+            bus |= spec->dims[d].nics.list[k].bus_rate_bps > 0;
     if (host->given && host->rdma == HOST_RDMA_STAGED && !bus) {
         struct place at = place_key(place, "rdma");
         place_warn(r->err, &at, "needs a bus to cross: nic.bus_rate, or a preset that has one");
@@ -115,7 +116,9 @@ static void finish(struct reader *r, const struct place *place, void *value)
     const struct host_spec *preset = &values[host->preset];
     host->given = place->json != NULL;
     for (uint32_t d = 0; d < r->scenario->spec.n_dims; d++)
-        r->scenario->spec.dims[d].nic.crossings = host->rdma == HOST_RDMA_STAGED ? CROSSINGS : 1;
+        for (uint32_t k = 0; k < NIC_KINDS_MOST; k++)
+            r->scenario->spec.dims[d].nics.list[k].crossings =
+                host->rdma == HOST_RDMA_STAGED ? CROSSINGS : 1;
     PRESET("send_rate", send.rate_bps);
     PRESET("send_packet", send.packet_ps);
     PRESET("send_call", send.call_ps);

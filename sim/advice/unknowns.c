@@ -6,8 +6,11 @@
 void advise_unknowns(struct advice *a, const struct fabric *fabric)
 {
     const struct nic_preset *said = NULL;
-    for (uint32_t d = 0; d < fabric->spec->n_dims; d++) {
-        const struct nic_preset *preset = fabric->spec->dims[d].nic.preset;
+    for (uint32_t i = 0; i < fabric->spec->n_dims * NIC_KINDS_MOST; i++) {
+        const struct nic_kinds *nics = &fabric->spec->dims[i / NIC_KINDS_MOST].nics;
+        if (i % NIC_KINDS_MOST > nics->more)
+            continue;
+        const struct nic_preset *preset = nics->list[i % NIC_KINDS_MOST].preset;
         if (!preset->unknown || preset == said)
             continue;
         said = preset;

@@ -177,9 +177,8 @@ static void grow(struct completion_queue *q)
 
 ps_t completion_due_ps(const struct delivery *delivery, uint32_t rank, uint32_t dim, ps_t now)
 {
-    return fabric_has_nic(delivery->fabric, rank, dim)
-               ? now + delivery->fabric->spec->dims[dim].nic.completion_ps
-               : now;
+    const struct nic_spec *nic = fabric_nic(delivery->fabric, rank, dim);
+    return nic ? now + nic->completion_ps : now;
 }
 
 // Insert in the order of due times; most completions are due after all others.
@@ -232,7 +231,8 @@ void completions_init(struct delivery *delivery, struct transfer_client client)
     bool any = false;
     // Without a NIC whose completions take time there are no queues, and no timers.
     for (uint32_t d = 0; d < n_dims; d++)
-        any |= delivery->fabric->spec->dims[d].nic.completion_ps > 0;
+        for (uint32_t k = 0; k <= delivery->fabric->spec->dims[d].nics.more; k++)
+            any |= delivery->fabric->spec->dims[d].nics.list[k].completion_ps > 0;
     if (!any)
         return;
     all->queues = memory_zeroed(n, sizeof *all->queues);

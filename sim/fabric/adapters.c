@@ -14,6 +14,9 @@
 struct found {
     struct fabric *fabric;
     uint32_t dim, n;
+    const struct nic_spec *nic;
+    bool again; // a rank has another kind already
+    uint32_t twice;
 };
 
 static void note_port(void *ctx, uint32_t port)
@@ -24,26 +27,53 @@ static void note_port(void *ctx, uint32_t port)
     // A pattern may also match ports of switches and of other dimensions.
     if (p->dim != found->dim || p->node >= g->n_ranks)
         return;
-    found->fabric->nic_at[found->dim * g->n_ends + p->node] = true;
+    const struct nic_spec **at = &found->fabric->nic_at[found->dim * g->n_ends + p->node];
+    if (*at != NULL && *at != found->nic) {
+        found->twice = p->node;
+        found->again = true;
+    }
+    *at = found->nic;
     found->n++;
 }
 
-// Find the ranks that the patterns of a dimension's NIC name.
-static void find_ranks(struct fabric *fabric, uint32_t dim, struct err *err)
+// Find the ranks that the patterns of a kind of NIC name.
+static void find_ranks(struct fabric *fabric, uint32_t dim, const struct nic_spec *nic,
+                       struct err *err)
 {
-    const char *at = fabric->spec->dims[dim].nic.at;
-    bool all = at[0] == '\0';
-    char *copy = memory_text(all ? "rank*" : at), *rest = copy, *pattern;
+    char *copy = memory_text(nic->at), *rest = copy, *pattern;
     while ((pattern = port_patterns_next(&rest)) != NULL) {
-        struct found found = {.fabric = fabric, .dim = dim};
+        struct found found = {.fabric = fabric, .dim = dim, .nic = nic};
         port_patterns_match(&fabric->graph, pattern, note_port, &found);
-        // Without patterns all ranks are meant. A dimension in which no rank has a port is then no
-        // mistake.
-        if (found.n == 0 && !all)
+        if (found.n == 0)
             err_add(err, "nic.at", "no rank with a port in dimension %u is called \"%s\"", dim,
                     pattern);
+        if (found.again)
+            err_add(err, "nic.at", "rank%u of dimension %u has two kinds of NIC", found.twice, dim);
     }
     free(copy);
+}
+
+// The kind without patterns is that of all ranks that no other names.
+static void find_rest(struct fabric *fabric, uint32_t dim, const struct nic_spec *nic)
+{
+    const struct graph *g = &fabric->graph;
+    uint32_t first;
+    for (uint32_t rank = 0; rank < g->n_ranks; rank++) {
+        const struct nic_spec **at = &fabric->nic_at[dim * g->n_ends + rank];
+        if (*at == NULL && graph_ports_in(g, rank, dim, &first) > 0)
+            *at = nic;
+    }
+}
+
+static void find_kinds(struct fabric *fabric, uint32_t dim, struct err *err)
+{
+    const struct nic_kinds *nics = &fabric->spec->dims[dim].nics;
+    for (int rest = 0; rest < 2; rest++)
+        for (uint32_t k = 0; k <= nics->more; k++)
+            if (nics->list[k].at[0] != '\0' && !rest)
+                find_ranks(fabric, dim, &nics->list[k], err);
+            else if (nics->list[k].at[0] == '\0' && rest)
+                find_rest(fabric, dim, &nics->list[k]);
 }
 
 static bool is_ideal(const struct nic_spec *nic)
@@ -57,15 +87,19 @@ void fabric_nics_find(struct fabric *fabric, struct err *err)
     uint32_t n_ends = fabric->graph.n_ends;
     bool any = false;
     for (uint32_t d = 0; d < spec->n_dims; d++)
-        // Patterns are checked even where the NIC is ideal, so that a misspelt name is reported.
-        any |= !is_ideal(&spec->dims[d].nic) || spec->dims[d].nic.at[0] != '\0';
+        for (uint32_t k = 0; k <= spec->dims[d].nics.more; k++) {
+            const struct nic_spec *nic = &spec->dims[d].nics.list[k];
+            // Patterns are checked even where the NIC is ideal, so that a misspelt name is
+            // reported.
+            any |= !is_ideal(nic) || nic->at[0] != '\0';
+        }
     if (!any)
         return;
     fabric->nic_at = memory_zeroed((size_t)spec->n_dims * n_ends, sizeof *fabric->nic_at);
     for (uint32_t d = 0; d < spec->n_dims; d++) {
-        find_ranks(fabric, d, err);
+        find_kinds(fabric, d, err);
         for (uint32_t t = 0; t < fabric->hosts.n_transports; t++)
-            hosts_dim(&fabric->hosts, d, t)->has_nic = &fabric->nic_at[(size_t)d * n_ends];
+            hosts_dim(&fabric->hosts, d, t)->nic_of = &fabric->nic_at[(size_t)d * n_ends];
     }
 }
 
@@ -75,7 +109,8 @@ static bool has_adapter(const struct fabric *fabric, uint32_t rank, uint32_t dim
                         uint32_t *n)
 {
     // Times of doorbells and completions delay messages and not packets, so they need no adapter.
-    if (!nic_spec_serves(&fabric->spec->dims[dim].nic) || !fabric_has_nic(fabric, rank, dim))
+    const struct nic_spec *nic = fabric_nic(fabric, rank, dim);
+    if (nic == NULL || !nic_spec_serves(nic))
         return false;
     *n = graph_ports_in(&fabric->graph, rank, dim, first);
     return *n > 0;
@@ -92,11 +127,12 @@ static uint64_t headroom_of(const struct fabric *fabric, uint32_t dim, uint32_t 
     return bytes;
 }
 
-static bool check(const struct fabric *fabric, uint32_t dim, uint64_t headroom, struct err *err)
+static bool check(const struct fabric *fabric, const struct adapter_config *config, struct err *err)
 {
-    const struct nic_spec *nic = &fabric->spec->dims[dim].nic;
+    const struct nic_spec *nic = config->spec;
+    uint32_t dim = config->dim;
     // A smaller buffer would pause, or drop, before it has room for a single packet.
-    uint64_t least = headroom + fabric_largest_packets(fabric, dim).frame;
+    uint64_t least = config->headroom_bytes + fabric_largest_packets(fabric, dim).frame;
     char have[UNIT_TEXT], need[UNIT_TEXT];
     if (nic->buffer_bytes >= least)
         return true;
@@ -130,7 +166,7 @@ static void set_credits(struct fabric *fabric, uint32_t port, uint8_t classes)
 static bool add(struct fabric *fabric, uint32_t rank, uint32_t dim, struct err *err)
 {
     const struct switch_spec *sw = &fabric->spec->dims[dim].sw;
-    struct adapter_config config = {.spec = &fabric->spec->dims[dim].nic,
+    struct adapter_config config = {.spec = fabric_nic(fabric, rank, dim),
                                     .dim = dim,
                                     .node = rank,
                                     .lossless = fabric_lossless(fabric, dim),
@@ -139,7 +175,7 @@ static bool add(struct fabric *fabric, uint32_t rank, uint32_t dim, struct err *
     if (!has_adapter(fabric, rank, dim, &config.first_port, &config.n_ports))
         return true;
     config.headroom_bytes = headroom_of(fabric, dim, config.first_port, config.n_ports);
-    if (!check(fabric, dim, config.headroom_bytes, err))
+    if (!check(fabric, &config, err))
         return false;
     if (fabric_uses_credits(fabric, dim)) {
         config.credits = config.lossless;
@@ -168,10 +204,8 @@ void fabric_adapters_init(struct fabric *fabric, struct err *err)
 ps_t fabric_adapter_rtt_ps(const struct fabric *fabric, uint32_t src, uint32_t dst, uint32_t dim,
                            uint32_t transport)
 {
-    const struct nic_spec *nic = &fabric->spec->dims[dim].nic;
+    const struct nic_spec *to = fabric_nic(fabric, dst, dim), *from = fabric_nic(fabric, src, dim);
     const struct transport_dim *t = hosts_dim(&fabric->hosts, dim, transport);
-    if (!nic_spec_serves(nic))
-        return 0;
-    return (fabric_has_nic(fabric, dst, dim) ? nic_packet_ps(nic, t->mtu_bytes) : 0) +
-           (fabric_has_nic(fabric, src, dim) ? nic_packet_ps(nic, 0) : 0);
+    return (to && nic_spec_serves(to) ? nic_packet_ps(to, t->mtu_bytes) : 0) +
+           (from && nic_spec_serves(from) ? nic_packet_ps(from, 0) : 0);
 }

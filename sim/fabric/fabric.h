@@ -41,7 +41,8 @@ struct fabric {
     struct switches switches;
     struct hosts hosts;
     struct cores *cores; // of the ranks' hosts
-    bool *nic_at;        // [dimension * n_ends + rank] true = not ideal; NULL = all NICs are ideal
+    // [dimension * n_ends + rank] NULL = ideal; without it all NICs are
+    const struct nic_spec **nic_at;
     struct circuits *circuits; // NULL if no dimension is a circuit switch
     struct reductions *reductions;
     uint32_t *flow_order; // handles of flows in the order of their numbers in the results
@@ -131,12 +132,14 @@ static inline uint32_t fabric_peer_node(const struct fabric *fabric, uint32_t po
 {
     return fabric->graph.ports[fabric->graph.ports[port].peer].node;
 }
-// Returns true if a rank has the NIC of the dimension (`nic`); all others have an ideal one.
-static inline bool fabric_has_nic(const struct fabric *fabric, uint32_t rank, uint32_t dim)
+// The NIC of a rank in a dimension (`nic`); NULL = an ideal one.
+static inline const struct nic_spec *fabric_nic(const struct fabric *fabric, uint32_t rank,
+                                                uint32_t dim)
 {
     const struct graph *g = &fabric->graph;
-    return fabric->nic_at && rank < g->n_ranks &&
-           fabric->nic_at[dim * g->n_ends + graph_owner(g, rank, dim)];
+    return fabric->nic_at && rank < g->n_ranks
+               ? fabric->nic_at[dim * g->n_ends + graph_owner(g, rank, dim)]
+               : NULL;
 }
 // The routes of the network without faults, which ideal times use.
 const struct routes *fabric_first_routes(const struct fabric *fabric);

@@ -24,7 +24,6 @@ static void prepare_transport(const struct spec *spec, uint32_t d, uint32_t t,
     const struct stack_spec *stack = &dim->stacks[t];
     *out = (struct transport_dim){.ops = stack->transport.ops,
                                   .spec = stack->transport,
-                                  .nic = &dim->nic,
                                   .cc = stack->cc,
                                   .cc_params = stack->cc_params,
                                   .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP,

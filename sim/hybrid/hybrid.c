@@ -39,8 +39,8 @@ static bool costs_host(const struct hybrid *h, const struct sender *s)
 {
     const struct hosts *hosts = hybrid_hosts(h);
     const struct flow_id *id = sender_id(s);
-    const bool *has_nic = s->dim->has_nic;
-    return hosts->stack || (has_nic && (has_nic[id->src_node] || has_nic[id->dst_node]));
+    const struct nic_spec *const *nic_of = s->dim->nic_of;
+    return hosts->stack || (nic_of && (nic_of[id->src_node] || nic_of[id->dst_node]));
 }
 
 // True in a window of hybrid_check(). Time never goes back.

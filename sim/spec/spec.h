@@ -35,7 +35,10 @@ struct dim_spec {
     alignas(max_align_t) unsigned char params[TOPOLOGY_PARAMS_BYTES];
     struct link_spec links[TOPOLOGY_MAX_LINKS]; // [0] = link, then kind->links
     struct switch_spec sw;
-    struct nic_spec nic;
+    union {
+        struct nic_spec nic; // the first kind, by which a transport completes its keys
+        struct nic_kinds nics;
+    };
     uint32_t n_stacks; // at least 1
     union {
         struct {

@@ -127,6 +127,9 @@ SETTINGS = (
     (INCAST, 'cc={"kind":"dcqcn","preset":"papers"}', 'did you mean "paper"?'),
     (INCAST, "transport.kind=rocev2", 'transport.kind: unknown transport kind "rocev2"; did you mean "roce"?'),
     (INCAST, "nic=cx8000", 'nic: unknown preset "cx8000"'),
+    (INCAST, 'nic=[{},{"bus_rate":"9Gbps"}]', "nic[1]: needs `at`: another kind is that of all other ranks"),
+    (INCAST, 'nic=[{"at":"rank1"},{"at":"rank?"}]', "nic.at: rank1 of dimension 0 has two kinds of NIC"),
+    (INCAST, "nic=[]", "nic: must list 1 to 4 kinds of NIC, not 0"),
     # ranks
     (RING, 'workload.ranks="0-15"', 'workload.ranks: "0-15" ends at rank 15, and the ranks are 0 to 8'),
     (RING, 'workload.ranks="7-0"', 'workload.ranks: "7-0" is not a range of ranks (write it like "0-15")'),

@@ -61,6 +61,8 @@ def nic(rng, made):
     made["nic"] = {key: rng.choice(values) for key, values in choices.items() if rng.random() < 0.5}
     if "bus_rate" in made["nic"] and rng.random() < 0.7:
         made["nic"]["buffer"] = rng.choice(("300KB", "1MB", "4MB"))
+    if made["nic"].get("at") == "rank0" and rng.random() < 0.6:  # two kinds in one network
+        made["nic"] = [made["nic"], {key: rng.choice(values) for key, values in choices.items() if key != "at" and rng.random() < 0.4}]
 
 
 def fabric(seed, made):

@@ -369,6 +369,7 @@ def llm(draw, n, *_):
                         "contention": (0, 0.3), "algorithm": ("ring", "direct"),
                         "optimizer": ("adam", "adam_8bit", "momentum", "sgd"), "dropout": (True, False),
                         "parameter_bytes": (2, 4), "state_bytes": ("auto", 0, 16),
+                        "gpus": ([{"from": n - 1, "to": n - 1, "gpu": "a100", "factor": 1.5}], []),
                         "placement": (["pipeline", "data", "expert", "context", "tensor"],)}.items():
         if draw.chance(0.3):
             job[key] = rng.choice(values)

@@ -67,6 +67,44 @@ def tables_as_layers():
         expect(f"computing of stage {stage}", compute[stage] / compute[1], layers / 2, 1e-3)
 
 
+def other_gpus():
+    """Ranks with another GPU compute as long as in a job of such GPUs alone, factors are exact, and all end with the slowest; MFU is of the
+    mean peak; a stage fits into the memory of its own GPU."""
+    shape = {"hidden": 2048, "heads": 16, "sequence": 1024, "layers": 4, "efficiency": "auto", "peak_tflops": 0, "memory_bandwidth": 0, "vocabulary": 8000}
+    alone = {gpu: run({**shape, "data": 4, "gpu": gpu})[0] for gpu in ("h100", "a100")}
+    mixed = run({**shape, "data": 4, "gpus": [{"from": 2, "to": 2, "gpu": "a100"}, {"from": 3, "to": 3, "gpu": "a100", "factor": 1.25}]})[0]
+    h100, a100 = (alone[gpu]["ranks"][0]["compute_ns"] for gpu in ("h100", "a100"))
+    for rank, want in enumerate((h100, h100, a100, 1.25 * a100)):
+        expect(f"computing of rank {rank}", mixed["ranks"][rank]["compute_ns"], want, 20)
+    ends = [rank["finish_ns"] for rank in mixed["ranks"]]
+    expect("the time beyond computing", max(ends) - 1.25 * a100, alone["a100"]["sim_time_ns"] - a100, 100)
+    expect("all wait for the slowest", min(ends) / max(ends), 1, 0.05)
+    job = mixed["programs"][0]
+    mean = (2 * 989.4 + 2 * 312) / 4
+    mfu = alone["h100"]["programs"][0]["mfu"] * alone["h100"]["programs"][0]["total_ns"] / job["total_ns"] * 989.4 / mean
+    expect("mfu of the mean peak", job["mfu"], mfu, 1e-3 * mfu)
+    stages = {**shape, "layers": 48, "hidden": 4096, "heads": 32, "pipeline": 2, "zero": 1, "data": 2}
+    fits = [call_refused({**stages, "gpus": [{"from": 2, "to": 3, "gpu": gpu}], "gpu": "h200"}) for gpu in ("h200", "a100_40gb", "v100")]
+    expect("refused where a stage does not fit", [bool(f) for f in fits].count(True), 2, 0)
+    expect("the smaller GPU is named", sum("A100 40 GB" in f or "V100" in f for f in fits), 2, 0)
+    for gpus, says in (([{"from": 0, "to": 4, "gpu": "a100"}], "gpus[0].to: rank 4 of a job of 4 ranks"),
+                       ([{"from": 1, "to": 0}], "gpus[0].from: is after"),
+                       ([{"from": 0, "to": 1}, {"from": 1, "to": 2}], "gpus[1].from: rank 1 has a GPU already"),
+                       ([{"from": 0, "to": 1, "gpu": "tpu"}], "gpus[0].gpu"), ([{"from": 0, "to": 1, "factor": 1000}], "gpus[0].factor"),
+                       ([{"from": 0, "to": 1, "gpu": "v100"}, {"from": 2, "to": 3, "other": 1}], "gpus[1].other: unknown key"), (3, "gpus")):
+        said = call_refused({**shape, "data": 4, "gpus": gpus})
+        expect(f"{gpus}: {said}", says in said, True, 0)
+
+
+def call_refused(changes):
+    """What validate says of a job; empty if it is valid."""
+    job = {**BASE, **changes}
+    ranks = job.get("data", 1) * job.get("pipeline", 1)
+    scenario = {"name": "llm", "workload": job, "topology": {"dims": [{"kind": "switch", "size": ranks, "link": {"rate": "10Tbps", "delay": "0ns"}}]}}
+    done = subprocess.run([os.environ["COLLWIRE"], "validate", "-"], input=json.dumps(scenario), capture_output=True, text=True, check=False)
+    return done.stderr if done.returncode else ""
+
+
 def parameters(job, layer_is_moe=False):
     """Of a layer on one rank: outside of experts, and in experts."""
     h, t = job["hidden"], job.get("tensor", 1)
@@ -192,6 +230,7 @@ def main():
     priorities()
     bubbles()
     tables_as_layers()
+    other_gpus()
     volumes()
     context_and_experts()
     operations()

@@ -75,6 +75,45 @@ static void test_bus_of_sender(void **state)
     }
 }
 
+// Two kinds of NIC: each flow has the gap of its own sender's bus, or of its receiver's where that
+// is slower; a rank that no pattern names has the kind without one.
+static void test_two_kinds(void **state)
+{
+    (void)state;
+    static const double share[] = {0.2, 0.2, 0.5, 0.5};
+    begin(4);
+    struct nic_kinds *nics = &f.spec.dims[0].nics;
+    nic_spec_init(&nics->list[1], nics->list[0].preset);
+    nics->list[0].bus_rate_bps = RATE / 2;
+    nics->list[1].bus_rate_bps = RATE / 5;
+    nics->list[1].at = "rank0,rank1";
+    nics->more = 1;
+    for (uint32_t src = 0; src < 4; src++) // to a rank of the same kind
+        fixture_flow(&f, src, src ^ 1, (uint64_t)N * MTU, 0);
+    run();
+    for (uint32_t src = 0; src < 4; src++) {
+        double s = on_bus(MTU, share[src] * (double)RATE), fct = (N - 1) * s + there() + s + back();
+        assert_true(fabs((double)f.result->flows[src].fct_ps - fct) <= 2 * N);
+    }
+    fixture_free(&f);
+    begin(4);
+    nics = &f.spec.dims[0].nics;
+    nic_spec_init(&nics->list[1], nics->list[0].preset);
+    nics->list[0].bus_rate_bps = RATE / 2;
+    nics->list[1].bus_rate_bps = RATE / 5;
+    nics->list[1].at = "rank0";
+    nics->more = 1;
+    fixture_flow(&f, 0, 2, (uint64_t)N * MTU, 0); // the sender's bus
+    fixture_flow(&f, 3, 1, (uint64_t)N * MTU, 0);
+    run();
+    for (uint32_t i = 0; i < 2; i++) {
+        double from = on_bus(MTU, (i == 0 ? 0.2 : 0.5) * (double)RATE),
+               to = on_bus(MTU, 0.5 * (double)RATE), fct = (N - 1) * from + there() + to + back();
+        assert_true(fabs((double)f.result->flows[i].fct_ps - fct) <= 2 * N);
+    }
+    fixture_free(&f);
+}
+
 // Four senders, one receiver with a bus at half its line rate: it writes without a break from the
 // first arrival on, pauses its link, and loses nothing; its buffer is never exceeded.
 static void test_slow_receiver(void **state)
@@ -325,17 +364,12 @@ int main(int argc, char **argv)
 {
     (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bus_of_sender),
-        cmocka_unit_test(test_slow_receiver),
-        cmocka_unit_test(test_slow_receiver_with_credits),
-        cmocka_unit_test(test_lossy_receiver),
-        cmocka_unit_test(test_destination_control),
-        cmocka_unit_test(test_duplex),
-        cmocka_unit_test(test_ports_share),
-        cmocka_unit_test(test_headroom_is_kept),
-        cmocka_unit_test(test_message_rate),
-        cmocka_unit_test(test_qp_cache),
-        cmocka_unit_test(test_doorbell_and_completion),
+        cmocka_unit_test(test_bus_of_sender),    cmocka_unit_test(test_two_kinds),
+        cmocka_unit_test(test_slow_receiver),    cmocka_unit_test(test_slow_receiver_with_credits),
+        cmocka_unit_test(test_lossy_receiver),   cmocka_unit_test(test_destination_control),
+        cmocka_unit_test(test_duplex),           cmocka_unit_test(test_ports_share),
+        cmocka_unit_test(test_headroom_is_kept), cmocka_unit_test(test_message_rate),
+        cmocka_unit_test(test_qp_cache),         cmocka_unit_test(test_doorbell_and_completion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,13 @@ struct nic_spec {
     ps_t doorbell_ps, completion_ps;
 };
 
+// The kinds of NIC of a dimension: each rank has one of them, or an ideal one.
+#define NIC_KINDS_MOST 4
+struct nic_kinds {
+    struct nic_spec list[NIC_KINDS_MOST];
+    uint32_t more; // beyond the first
+};
+
 // A NIC as a set of values in place of the defaults of nic_params.
 struct nic_value {
     const char *key, *value;

@@ -234,10 +234,10 @@ static uint32_t idle_rtos(const struct sender *s, ps_t now)
 // Delay the message of an idle sender until its doorbell has reached the NIC.
 static void ring_doorbell(struct sender *s, ps_t now)
 {
-    const bool *has_nic = s->dim->has_nic;
-    if (!has_nic || !has_nic[sender_id(s)->src_node])
+    const struct nic_spec *const *nic_of = s->dim->nic_of;
+    if (!nic_of || !nic_of[sender_id(s)->src_node])
         return;
-    ps_t doorbell_ps = s->dim->nic->doorbell_ps;
+    ps_t doorbell_ps = nic_of[sender_id(s)->src_node]->doorbell_ps;
     if (doorbell_ps == 0 || s->place != SENDER_IDLE || s->nxt < s->tail)
         return;
     ps_t ready_ps = sender_rare_make(s)->ready_ps = now + doorbell_ps;

@@ -202,10 +202,11 @@ static struct job_work llm_work(const struct job_spec *job)
     const struct llm_settings *settings = job->settings;
     const struct llm_params *p = &settings->params;
     double iterations = (double)p->iterations, samples = iterations * (double)p->global_batch;
-    return (struct job_work){.tokens = samples * (double)p->sequence,
-                             .samples = samples,
-                             .flops = iterations * llm_model_flops(&settings->program.spec),
-                             .peak_flops = 1e12 * settings->program.spec.p.peak_tflops};
+    return (struct job_work){
+        .tokens = samples * (double)p->sequence,
+        .samples = samples,
+        .flops = iterations * llm_model_flops(&settings->program.spec),
+        .peak_flops = llm_gpus_peak(&settings->program.gpus, p, settings->program.layout.n_ranks)};
 }
 
 const struct job_kind llm_kind = {

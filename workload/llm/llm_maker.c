@@ -43,11 +43,16 @@ void llm_chain(struct llm_maker *m)
     m->r->last = m->r->nodes[m->r->n - 1].node.id;
 }
 
+ps_t llm_takes(const struct llm_maker *m, ps_t takes_ps)
+{
+    return m->factor == 1 ? takes_ps : (ps_t)((double)takes_ps * m->factor + 0.5);
+}
+
 void llm_compute(struct llm_maker *m, const char *what, ps_t takes_ps, double contention)
 {
     uint64_t before = m->r->last;
     struct node *node = llm_make(m, NODE_COMPUTE, NODE_COMPUTE_STREAM, what);
-    node->takes_ps = takes_ps;
+    node->takes_ps = llm_takes(m, takes_ps);
     node->own_contention = true;
     node->contention = contention;
     m->r->earlier = before;
@@ -56,8 +61,8 @@ void llm_compute(struct llm_maker *m, const char *what, ps_t takes_ps, double co
 
 void llm_compute_part(struct llm_maker *m, const char *what, enum llm_part part)
 {
-    llm_compute(m, what, llm_part_ps(m->s, part, m->layer, m->backward),
-                llm_part_contention(m->s, part, m->layer, m->backward));
+    llm_compute(m, what, llm_part_ps(m->gpu, part, m->layer, m->backward),
+                llm_part_contention(m->gpu, part, m->layer, m->backward));
 }
 
 struct node *llm_collective(struct llm_maker *m, enum llm_group group, enum llm_degree use,

@@ -39,6 +39,8 @@ struct llm_rank {
 struct llm_maker { // where the next node is made
     const struct llm_program *p;
     const struct llm_spec *s;
+    const struct llm_spec *gpu; // for the times of computations: that of the rank's GPU
+    double factor;              // on these times
     struct llm_rank *r;
     uint32_t rank, layer; // layer: of the model, UINT32_MAX = none
     const char *pass;     // "forward"
@@ -58,6 +60,9 @@ void llm_chain(struct llm_maker *m);
 // A computation of the chain: a part of the layer, and so long and slow beside collectives.
 void llm_compute_part(struct llm_maker *m, const char *what, enum llm_part part);
 void llm_compute(struct llm_maker *m, const char *what, ps_t takes_ps, double contention);
+
+// A time of the rank's GPU with its factor.
+ps_t llm_takes(const struct llm_maker *m, ps_t takes_ps);
 
 struct node *llm_collective(struct llm_maker *m, enum llm_group group, enum llm_degree use,
                             uint8_t stream, enum coll_op op, uint64_t bytes, const char *what);

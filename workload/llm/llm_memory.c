@@ -65,11 +65,43 @@ static void add_steps(const struct llm_program *p, struct memory_need *need)
     free(rows);
 }
 
+// The GPU with least memory among the ranks at a stage and place.
+static const struct device *device_of(const struct llm_program *p, uint32_t stage, uint32_t place)
+{
+    const struct device *least = NULL;
+    for (uint32_t rank = 0; rank < p->layout.n_ranks && p->gpus.n > 0; rank++) {
+        const struct llm_gpu *gpu = llm_gpu_of(&p->gpus, rank);
+        const struct device *own = &devices[gpu != NULL ? gpu->spec.p.gpu : p->spec.p.gpu];
+        if (llm_coordinate(&p->layout, rank, LLM_PIPELINE) == stage &&
+            (!uneven(p) || llm_coordinate(&p->layout, rank, LLM_EXPERT) == place) &&
+            (least == NULL || own->memory_bytes < least->memory_bytes))
+            least = own;
+    }
+    return least != NULL ? least : &devices[p->spec.p.gpu];
+}
+
+// The class with least room, of a job with several GPUs: its device, and index.
+struct tightest {
+    int64_t room;
+    size_t index;
+    const struct device *device;
+};
+
+static void note_room(const struct memory_need *need, const struct device *device,
+                      struct tightest *t)
+{
+    const struct footprint *f = &need->classes[need->n_classes - 1].footprint;
+    int64_t room = (int64_t)device->memory_bytes - (int64_t)footprint_total(f);
+    if (t->device == NULL || room < t->room)
+        *t = (struct tightest){room, need->n_classes - 1, device};
+}
+
 void llm_memory(const struct llm_program *program, struct memory_need *need)
 {
     const struct llm_layout *layout = &program->layout;
     uint32_t stages = layout->size[LLM_PIPELINE],
              places = uneven(program) ? layout->size[LLM_EXPERT] : 1;
+    struct tightest tightest = {.device = NULL};
     *need = (struct memory_need){.device = &devices[program->spec.p.gpu]};
     for (uint32_t place = 0; place < places; place++) {
         double *rows = rows_of(program, place);
@@ -77,8 +109,14 @@ void llm_memory(const struct llm_program *program, struct memory_need *need)
             struct memory_class one =
                 class_of(program, stage, place, layout->n_ranks / (stages * places), rows);
             memory_need_add(need, &one);
+            if (program->gpus.n > 0)
+                note_room(need, device_of(program, stage, place), &tightest);
         }
         free(rows);
+    }
+    if (tightest.device != NULL) {
+        need->fullest = tightest.index;
+        need->device = tightest.device;
     }
     add_steps(program, need);
 }

@@ -67,8 +67,8 @@ static void experts(struct llm_maker *m)
     // Each tensor rank receives its part of the rows, as the weights need all of them.
     expert_exchange(m, true);
     tensor_before(m, rows);
-    llm_compute(m, "experts", llm_experts_ps(m->s, m->layer, tokens, m->backward),
-                llm_experts_contention(m->s, tokens, m->backward));
+    llm_compute(m, "experts", llm_experts_ps(m->gpu, m->layer, tokens, m->backward),
+                llm_experts_contention(m->gpu, tokens, m->backward));
     tensor_after(m, rows);
     expert_exchange(m, false);
 }
@@ -319,7 +319,7 @@ static void finish_iteration(struct llm_maker *m)
         for_all(m, m->s->p.overlap || m->s->p.zero >= 2 ? NULL : reduce_gradients, m->r->last);
     m->r->gathered = m->r->exchange;
     struct node *node = llm_make(m, NODE_COMPUTE, NODE_COMPUTE_STREAM, "optimizer");
-    node->takes_ps = llm_optimizer_ps(m->s, parameters);
+    node->takes_ps = llm_takes(m, llm_optimizer_ps(m->gpu, parameters));
     llm_chain(m);
     m->r->earlier = m->r->last; // parameters change: nothing is gathered before
     if (m->s->p.zero == 1 || m->s->p.zero == 2)
@@ -344,7 +344,14 @@ static void *llm_open(const void *self)
 
 static void make_next(const struct llm_program *p, uint32_t rank, struct llm_rank *r)
 {
-    struct llm_maker m = {.p = p, .s = &p->spec, .r = r, .rank = rank, .layer = UINT32_MAX};
+    const struct llm_gpu *gpu = llm_gpu_of(&p->gpus, rank);
+    struct llm_maker m = {.p = p,
+                          .s = &p->spec,
+                          .gpu = gpu != NULL ? &gpu->spec : &p->spec,
+                          .factor = gpu != NULL ? gpu->factor : 1,
+                          .r = r,
+                          .rank = rank,
+                          .layer = UINT32_MAX};
     r->n = r->at = 0;
     const struct pipeline *pipeline = &p->spec.training.layout.pipeline;
     if (r->pass < pipeline_passes(pipeline)) {
@@ -391,6 +398,7 @@ static void llm_free(void *self)
 {
     struct llm_program *p = self;
     free(p->twins);
+    llm_gpus_free(&p->gpus);
     for (uint32_t l = 0; p->loads != NULL && l < p->spec.p.layers; l++)
         llm_load_free(&p->loads[l]);
     free(p->loads);

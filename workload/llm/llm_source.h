@@ -7,12 +7,14 @@
 // gradients are sent to other stages as messages without a stream.
 #pragma once
 
+#include "workload/llm/llm_gpus.h"
 #include "workload/llm/llm_layout.h"
 #include "workload/llm/llm_moe.h"
 
 struct llm_program {
     struct llm_spec spec;
     struct llm_layout layout;
+    struct llm_gpus gpus;      // of some ranks; the twins borrow the list
     struct llm_load *loads;    // [layer]; NULL = the model has no experts
     uint16_t use[LLM_DEGREES]; // index into node_program.uses
     struct llm_program *twins; // [2] shorter ones, see node_program.twins

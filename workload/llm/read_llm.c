@@ -132,7 +132,7 @@ static void check_by_shape(const struct llm_reader *l, const struct llm_spec *s)
     static const char *const keys[] = {
         "precision", "sparsity", "attention", "contention_attention", "contention_memory", NULL};
     const struct llm_params *p = l->p;
-    const char *gpu = devices[p->gpu].title;
+    const char *gpu = devices[s->p.gpu].title;
     if (!s->by_shape) {
         place_keys_need(l->r->err, l->place, llm_kind.params, llm_kind.n_params, l->settings, keys,
                         "times by shape: `efficiency` auto");
@@ -147,10 +147,10 @@ static void check_by_shape(const struct llm_reader *l, const struct llm_spec *s)
 
 // Messages and times beyond what programs may have: computed in floating point, since integers
 // overflow.
-static void check_limits(const struct llm_reader *l)
+static void check_limits(const struct llm_reader *l, const struct llm_spec *on, double factor)
 {
     const struct llm_params *p = l->p;
-    struct llm_spec s = llm_spec_of(p);
+    struct llm_spec s = *on;
     check_by_shape(l, &s);
     double h = (double)p->hidden, act = (double)p->activation_bytes;
     double rows = (double)p->micro_batch * (double)p->sequence;
@@ -162,8 +162,9 @@ static void check_limits(const struct llm_reader *l)
     double flops = 4 * rows * (weights + 4 * (double)p->sequence * h);
     if (message > BYTES_MOST || weights * widest > BYTES_MOST)
         place_error(l->r->err, l->place, "the shapes make messages above 1 PB");
-    else if (flops / s.flops_per_ps > PS_MOST ||
-             (weights * ((double)p->optimizer_bytes + widest) + 34 * rows * h) / s.bytes_per_ps >
+    else if (factor * flops / s.flops_per_ps > PS_MOST ||
+             factor * (weights * ((double)p->optimizer_bytes + widest) + 34 * rows * h) /
+                     s.bytes_per_ps >
                  PS_MOST / 4)
         place_error(l->r->err, l->place, "the shapes make computations above 100000 s");
 }
@@ -255,9 +256,19 @@ static void read_llm(struct reader *r, const struct place *place, struct job_spe
     check_shapes(&l);
     check_pipeline(&l);
     check_experts(&l);
-    check_limits(&l);
+    struct llm_spec own = llm_spec_of(&settings->params);
+    check_limits(&l, &own, 1);
     if (r->err->n_errors > errors || ranks == 0)
         return;
+    struct llm_gpus gpus;
+    llm_gpus_read(&gpus, r, place, &settings->params, ranks);
+    for (size_t i = 0; i < gpus.n; i++)
+        check_limits(&l, &gpus.list[i].spec, gpus.list[i].factor);
+    settings->program.gpus = gpus;
+    if (r->err->n_errors > errors) {
+        llm_gpus_free(&settings->program.gpus);
+        return;
+    }
     llm_program_init(&settings->program, &settings->nodes, &settings->params, settings->order,
                      &settings->choice, r->site->seed);
     llm_memory(&settings->program, &settings->memory);
@@ -285,6 +296,9 @@ static const struct job_part llm_parts[] = {
     PART_ROW("placement", "list", "tensor, context, expert, data, pipeline",
              "the degrees, innermost first: neighbouring ranks are in one server",
              .write = write_placement, .schema = placement_schema),
+    PART_ROW("gpus", "list", "none",
+             "of {from, to, gpu, factor}: ranks of the job with another GPU, or a slower one",
+             .schema = llm_gpus_schema),
     PARTS_END,
 };
 const struct job_reader llm_reader = {
