@@ -15,13 +15,29 @@
 
 static const char *file_name(const char *path) { return strcmp(path, "-") == 0 ? "stdin" : path; }
 
+// Bytes that a regular file will need, with one beyond the limit for a larger one; of a pipe a
+// guess, which grows.
+static size_t room_for(FILE *stream)
+{
+    struct stat info;
+    if (fstat(fileno(stream), &info) != 0 || !S_ISREG(info.st_mode))
+        return 65536;
+    size_t size = info.st_size > 0 ? (size_t)info.st_size : 0;
+    return size > FILE_MAX_BYTES ? 0 : size + 2;
+}
+
 static char *stream_read(FILE *stream, const char *name, size_t *length, struct err *err)
 {
+    size_t cap = room_for(stream), used = 0, got;
     char *text = NULL;
-    size_t cap = 0, used = 0, got;
+    if (cap == 0) {
+        err_add(err, name, "is larger than 256 MiB");
+        return NULL;
+    }
+    text = memory_resize(text, cap, 1);
     do {
         if (used + 1 >= cap) {
-            cap = cap > 0 ? 2 * cap : 65536;
+            cap = cap < FILE_MAX_BYTES / 2 ? 2 * cap : FILE_MAX_BYTES + 2;
             text = memory_resize(text, cap, 1);
         }
         got = fread(text + used, 1, cap - used - 1, stream);
