@@ -166,7 +166,7 @@ static void put_collectives(FILE *out, const json_t *all)
 // What a column shows of a record.
 struct column {
     const char *heading, *key;
-    enum { SHOW_WORD, SHOW_BYTES, SHOW_COUNT, SHOW_TIME, SHOW_RATIO } as;
+    enum { SHOW_WORD, SHOW_BYTES, SHOW_COUNT, SHOW_TIME, SHOW_RATIO, SHOW_RATE } as;
 };
 
 static const struct column row_columns[] = {
@@ -174,6 +174,17 @@ static const struct column row_columns[] = {
     {"ranks", "ranks", SHOW_COUNT},         {"count", "count", SHOW_COUNT},
     {"measured", "measured_ns", SHOW_TIME}, {"simulated", "simulated_ns", SHOW_TIME},
     {"ratio", "ratio", SHOW_RATIO},         {NULL, NULL, SHOW_WORD}};
+
+static const struct column message_columns[] = {{"message", "op", SHOW_WORD},
+                                                {"bytes", "bytes", SHOW_BYTES},
+                                                {"ranks", "ranks", SHOW_COUNT},
+                                                {"count", "count", SHOW_COUNT},
+                                                {"measured", "measured_ns", SHOW_TIME},
+                                                {"simulated", "simulated_ns", SHOW_TIME},
+                                                {"ratio", "ratio", SHOW_RATIO},
+                                                {"measured rate", "measured_bps", SHOW_RATE},
+                                                {"simulated rate", "simulated_bps", SHOW_RATE},
+                                                {NULL, NULL, SHOW_WORD}};
 
 static const struct column rank_columns[] = {
     {"rank", "rank", SHOW_COUNT},
@@ -194,7 +205,12 @@ static const char *shown(const json_t *record, const struct column *c, char cell
         return strcpy(cell, human_bytes((uint64_t)value, text));
     if (c->as == SHOW_TIME)
         return strcpy(cell, time_at(record, c->key, text));
-    snprintf(cell, CELL, c->as == SHOW_COUNT ? "%.0f" : "%.2f", value);
+    if (c->as == SHOW_RATE && value == 0)
+        return "-"; // a latency has none
+    if (c->as == SHOW_RATE)
+        snprintf(cell, CELL, "%.1f Gb/s", value / 1e9);
+    else
+        snprintf(cell, CELL, c->as == SHOW_COUNT ? "%.0f" : "%.2f", value);
     return cell;
 }
 
@@ -227,8 +243,10 @@ static void put_against(FILE *out, const json_t *against)
     double missing = number_at(against, "missing");
     fprintf(out, "  measured in %s (%s):\n", json_string_value(json_object_get(against, "file")),
             json_string_value(json_object_get(against, "kind")));
+    const char *what = json_string_value(json_object_get(against, "what"));
+    bool messages = what != NULL && strcmp(what, "collectives") != 0;
     if (json_array_size(rows) > 0)
-        put_records(out, rows, row_columns);
+        put_records(out, rows, messages ? message_columns : row_columns);
     if (missing > 0)
         fprintf(out,
                 "  of %.0f operations, sizes and numbers of ranks in it this run has no "

@@ -49,15 +49,39 @@ static double ratio_of_row(const void *record)
     return row->simulated_ns / row->measured_ns;
 }
 
+static bool is_goodput(const void *record)
+{
+    const struct against_row *row = record;
+    return row->goodput;
+}
+
+static double measured_bps(const void *record)
+{
+    const struct against_row *row = record;
+    return (double)row->bytes * 8e9 / row->measured_ns;
+}
+
+static double simulated_bps(const void *record)
+{
+    const struct against_row *row = record;
+    return (double)row->bytes * 8e9 / row->simulated_ns;
+}
+
 static const struct metric against_rows[] = {
     {"op", METRIC_WORDS, "operation", TEXT(against_row, op)},
-    {"bytes", METRIC_BYTES, "largest buffer of a rank", INTEGER(against_row, bytes)},
+    {"bytes", METRIC_BYTES, "largest buffer of a rank, or of a message",
+     INTEGER(against_row, bytes)},
     {"ranks", METRIC_COUNT, "ranks that take part", INTEGER(against_row, ranks)},
-    {"count", METRIC_COUNT, "such collectives here", INTEGER(against_row, count)},
-    {"measured_ns", METRIC_NS, "in the file", ROUNDED(against_row, measured_ns)},
+    {"count", METRIC_COUNT, "such collectives or messages here", INTEGER(against_row, count)},
+    {"measured_ns", METRIC_NS, "in the file; of a goodput the time of a message at it",
+     ROUNDED(against_row, measured_ns)},
     {"simulated_ns", METRIC_NS, "here, the mean", ROUNDED(against_row, simulated_ns)},
     {"ratio", METRIC_RATIO, "simulated_ns / measured_ns", .type = METRIC_REAL,
      .real = ratio_of_row},
+    {"measured_bps", METRIC_BPS, "goodput in the file; null = its values are times",
+     .type = METRIC_ROUNDED, .real = measured_bps, .known = is_goodput},
+    {"simulated_bps", METRIC_BPS, "goodput here, from the first start to the last ACK of a pair",
+     .type = METRIC_ROUNDED, .real = simulated_bps, .known = is_goodput},
 };
 static METRIC_TABLE(against_row_table, against_rows);
 
@@ -83,9 +107,16 @@ static const struct metric against_ranks[] = {
 };
 static METRIC_TABLE(against_rank_table, against_ranks);
 
+static const char *const against_words[] = {"collectives", "delivery", "completion", "goodput",
+                                            "goodput_both"};
+
 static const struct metric against_keys[] = {
     {"file", METRIC_WORDS, "as the command names it", TEXT(against_result, file)},
     {"kind", METRIC_WORDS, "of the file", TEXT(against_result, kind)},
+    {"what", METRIC_WORDS,
+     "what is compared: times of collectives, of messages to their delivery or completion, or "
+     "goodput of a pair in one direction or both",
+     WORD(against_result, what, against_words)},
     {"rows", METRIC_WORDS, "by operation, size and number of ranks",
      LIST(against_result, rows, n, against_row_table)},
     {"missing", METRIC_COUNT,

@@ -209,6 +209,23 @@ static bool is_nccl_table(const struct content *c)
     return c->text && content_has(c, "algbw") && content_has(c, "busbw") && content_has(c, "size");
 }
 
+// JSON of rccl-tests, and of nccl-tests (-J).
+static bool is_nccl_json(const struct content *c)
+{
+    return (content_key(c, "inPlace") && content_key(c, "algBw")) ||
+           (content_key(c, "results") && content_has(c, "out_of_place"));
+}
+
+static bool is_osu_table(const struct content *c)
+{
+    return c->text && content_has(c, "# OSU ") && content_has(c, "Size");
+}
+
+static bool is_perftest_table(const struct content *c)
+{
+    return c->text && content_has(c, "#bytes") && content_has(c, "#iterations");
+}
+
 static bool is_flows(const struct content *c)
 {
     char line[256];
@@ -257,6 +274,8 @@ static bool is_cdf(const struct content *c)
     "goes with traces of Chakra: import the traces, with --network and --system or all files at "  \
     "once"
 
+#define STANDS_BESIDE "collwire sweep JOB --sizes A:B --against FILE stands beside it"
+
 const struct file_kind file_kinds[] = {
     {"nsys", "an SQLite export of Nsight Systems", KIND_RECORDING, is_database, NULL},
     {"kineto", "a trace of PyTorch's profiler", KIND_RECORDING, is_kineto, NULL},
@@ -281,6 +300,7 @@ const struct file_kind file_kinds[] = {
     {"scenario", "a scenario of collwire", KIND_OTHER, is_scenario, "collwire run simulates it"},
     {"graph", "a network, link by link", KIND_OTHER, is_graph,
      "\"file\" of a dimension of kind \"graph\" reads it"},
+    {"nccl-json", "JSON of nccl-tests or rccl-tests", KIND_OTHER, is_nccl_json, STANDS_BESIDE},
     {"groups", "a list of communicators", KIND_PART, is_groups,
      "goes with traces of Chakra: --groups, or all files at once"},
     {"program", "a program of nodes", KIND_JOB, is_program, NULL},
@@ -292,8 +312,10 @@ const struct file_kind file_kinds[] = {
     {"astra2-network", "a network of ASTRA-sim 2", KIND_PART, is_astra2_network, RUN_OF_CHAKRA},
     {"nccl-log", "a log of NCCL", KIND_OTHER, is_nccl_log,
      "collwire library nccl --machine NAME --nodes N --against FILE compares with it"},
-    {"nccl-tests", "a table of nccl-tests or rccl-tests", KIND_OTHER, is_nccl_table,
-     "collwire sweep JOB --sizes A:B --against FILE stands beside it"},
+    {"nccl-tests", "a table of nccl-tests or rccl-tests", KIND_OTHER, is_nccl_table, STANDS_BESIDE},
+    {"osu", "a table of OSU's benchmarks", KIND_OTHER, is_osu_table, STANDS_BESIDE},
+    {"perftest", "a table of perftest", KIND_OTHER, is_perftest_table,
+     "collwire run JOB --against FILE stands beside it, of a job of kind flows"},
     {"flows", "a list of flows", KIND_JOB, is_flows, NULL},
     {"cdf", "a distribution of sizes", KIND_JOB, is_cdf, NULL},
     {0},

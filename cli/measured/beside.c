@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "cli/measured/beside.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/measured/measured_recording.h"
 #include "engine/base/memory.h"
 #include "workload/collective_job.h"
+#include "workload/flows.h"
 
 int beside_table(struct measured_table *t, const char *path, struct err *err)
 {
@@ -48,18 +50,71 @@ static int collective_fit(struct beside *b, const char *path,
     return measured_table_need(&b->table, path, job->params.bytes, err);
 }
 
+/* ---- a job of messages ---- */
+
+// Whether a message as long as `there` goes back.
+static bool goes_back(const struct flow_list *list, const struct raw_flow *there)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->flows[i].bytes == there->bytes && list->flows[i].src == there->dst &&
+            list->flows[i].dst == there->src)
+            return true;
+    return false;
+}
+
+// The first message whose size the table has; NULL = there is none.
+static const struct raw_flow *listed(const struct measured_table *t, const struct flow_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (measured_table_at(t, list->flows[i].bytes) != NULL)
+            return &list->flows[i];
+    return NULL;
+}
+
+// A job of messages, beside a table of which it has a size.
+static int messages_fit(const struct measured_table *t, const char *path, const struct spec *spec,
+                        struct err *err)
+{
+    const struct job_spec *job = &spec->jobs[0];
+    const struct flow_list *list = job_flows(job);
+    if (t->what == AGAINST_COLLECTIVES)
+        return err_add(err, path,
+                       "is of a collective, and the job is of kind %s: give a job of kind "
+                       "collective, or a table of perftest",
+                       job->kind->name);
+    if (list->n > spec->report.flows_max)
+        return err_add(err, "--against",
+                       "the run has %zu messages and keeps no list of them: set "
+                       "report.flows_max=%zu",
+                       list->n, list->n);
+    const struct raw_flow *first = listed(t, list);
+    if (first == NULL)
+        return measured_table_need(t, path, list->n > 0 ? list->flows[0].bytes : 0, err);
+    if (t->what == AGAINST_GOODPUT_BOTH && !goes_back(list, first))
+        return err_add(err, path,
+                       "is of both directions at once, and no message of %" PRIu64
+                       " B goes from rank %u to %u: give the job both",
+                       first->bytes, first->dst, first->src);
+    return 0;
+}
+
+/* ---- all ---- */
+
 // Any other job, beside a recording of as many ranks.
 static int job_fit(const struct beside *b, const char *path, const struct spec *spec,
                    struct err *err)
 {
     const struct job_spec *job = &spec->jobs[0];
     uint32_t ranks = job_n_ranks(job, network_ranks(spec));
+    if (!b->table.recording && job->kind->raw)
+        return messages_fit(&b->table, path, spec, err);
     if (!b->table.recording)
-        return err_add(err, "--against",
-                       "a table is of one collective, and the job is of kind %s: give a job of "
-                       "kind collective, or a recording of the job (collwire import says of which "
-                       "kinds)",
-                       job->kind->name);
+        return err_add(
+            err, "--against",
+            "a table is of one collective or of messages, and the job is of kind %s: "
+            "give a job of kind collective or flows, or a recording of the job (collwire import says of which "
+            "kinds)",
+            job->kind->name);
     if (ranks == b->table.world)
         return 0;
     return err_add(err, path, "is a recording of %u ranks, and the job has %u", b->table.world,
@@ -82,6 +137,8 @@ static void file_make(struct beside *b, const char *path)
                                             .measured_compute_ns = t->of_ranks[i].compute_us * 1e3};
     b->file = (struct against_file){.path = path,
                                     .kind = t->kind,
+                                    .op = t->op,
+                                    .what = t->what,
                                     .from_last = t->recording,
                                     .times = b->times,
                                     .n = t->n,

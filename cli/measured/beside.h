@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measured times of a table or a recording as what stands beside the collectives of a run.
+// Measured times of a table or a recording as what stands beside the collectives or messages of a
+// run.
 #pragma once
 
 #include "cli/measured/measured_table.h"
@@ -17,8 +18,8 @@ struct beside {
 // 0, or -1 with an error.
 int beside_table(struct measured_table *t, const char *path, struct err *err);
 
-// Read the file at `path` for a run of `scenario`: of a table, one collective job whose operation
-// and size it has; of a recording, one job of its ranks. Returns 0, or -1 with an error.
+// Read the file at `path` for a run of `scenario`: of a table, one job, a collective whose operation
+// and size it has, or messages of which it has a size; of a recording, one job of its ranks. Returns 0, or -1 with an error.
 // beside_free() the result in both cases.
 int beside_read(struct beside *b, const char *path, const struct collwire_scenario *scenario,
                 struct err *err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tables of nccl-tests, rccl-tests and the collectives of OSU's micro-benchmarks, as people copy
-// them from a terminal, the JSON of nccl-tests, and the collectives of recordings
+// Tables of nccl-tests, rccl-tests, OSU's micro-benchmarks and perftest, as people copy them from a
+// terminal, the JSON of nccl-tests and rccl-tests, and the collectives of recordings
 // (measured_recording.h).
 #pragma once
 
@@ -9,10 +9,13 @@
 #include <stdint.h>
 
 #include "engine/base/err.h"
+#include "sim/collect/against.h"
 
 struct measured_row {
     uint64_t bytes;
-    double time_us; // out of place; of a recording the mean
+    double
+        time_us; // of a collective out of place; of a bandwidth the time of a message at it; of a
+                 // recording the mean
     const char *op; // of a recording; NULL = that of the table
     uint32_t ranks; // of a recording; 0 = the file does not say
     uint64_t count; // of a recording
@@ -26,13 +29,15 @@ struct measured_rank { // of a recording
 struct measured_table {
     struct measured_row *rows;
     size_t n;
-    const char *kind; // of the file: "nccl-tests", "OSU", or that of a recording
+    const char *kind; // of the file: "nccl-tests", or that of a recording
     bool recording;
     uint32_t world;                 // ranks of a recording; 0 = not known
     uint64_t steps;                 // iterations of a recording; 0 = not known
     struct measured_rank *of_ranks; // [n_ranks]
     size_t n_ranks;
-    const char *op; // "all_reduce", as the table names it; NULL = it does not
+    enum against_what what;
+    uint32_t ranks; // that a table names; 0 = it does not
+    const char *op; // "all_reduce", "write", as the table names it; NULL = it does not
     double factor;  // busbw by algbw of the row with most digits; 0 = not known
     double digits;  // of that row: its busbw
     bool per_rank;  // sizes are those that a rank contributes; measured_table_fit() multiplies them
@@ -44,8 +49,8 @@ struct measured_table {
 int measured_table_read(struct measured_table *t, const char *path, struct err *err);
 
 // Make the sizes those of the largest buffer of a rank, as here, for `ranks` ranks. Returns -1 with
-// an error where the table is of another operation than `op`, by its name; where only its busbw is
-// that of another operation or number of ranks, a warning says so. Of a recording the rows of the
+// an error where the table is of messages or of another operation than `op`, by its name; where it
+// is of another number of ranks, or its busbw is that of another operation, a warning says so. Of a recording the rows of the
 // operation and number of ranks remain.
 int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
                        struct err *err);

@@ -24,7 +24,7 @@ const struct option_row option_rows[] = {
      .help = "explain: the run to compare with; library: a log that NCCL wrote with "
              "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING, to compare with; run, "
              "sweep --sizes, library: measured times that stand beside the simulated ones, a "
-             "table of nccl-tests, rccl-tests or OSU, or a recording (collwire import)",
+             "table of nccl-tests, rccl-tests, OSU or perftest, or a recording (collwire import)",
      .commands = "run explain library sweep",
      .completes = COMPLETE_FILES,
      TEXT_AT(against)},

@@ -196,12 +196,24 @@ struct measured_collectives {
     size_t n_sizes;
 };
 
-// Times that a file has for collectives of this run (`run --against`). Beside each stands the mean
-// of those of the same operation, size and number of ranks.
+// What of a run stands beside a file (`run --against`): the time of a collective; of a message to
+// its last byte at the receiver, or to the sender's last ACK; or the goodput of a pair of ranks, in
+// one direction or both together.
+enum against_what {
+    AGAINST_COLLECTIVES,
+    AGAINST_DELIVERY,
+    AGAINST_COMPLETION,
+    AGAINST_GOODPUT,
+    AGAINST_GOODPUT_BOTH
+};
+
+// Times that a file has for collectives or messages of this run. Beside each stands the mean of
+// those of the same operation, size and number of ranks; of a goodput the size by it.
 struct against_row {
     const char *op;
-    uint64_t bytes, count; // count: collectives that have ended
+    uint64_t bytes, count; // count: collectives or messages that have ended
     uint32_t ranks;
+    bool goodput;
     double measured_ns, simulated_ns;
 };
 
@@ -214,6 +226,7 @@ struct against_rank {
 struct against_result {
     char *file;
     const char *kind; // of the file; NULL = nothing stands beside
+    enum against_what what;
     struct against_row *rows;
     size_t n;
     struct against_rank *ranks; // that have ended

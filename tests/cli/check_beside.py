@@ -113,7 +113,7 @@ def check_training(folder, recording):
     done = call(folder, "run", "train.json", "--set", "topology.dims[0].size=3", "--against", recording, "--out", "wrong")
     expect(done.returncode == 2 and "is a recording of 4 ranks, and the job has 3" in done.stderr, f"other ranks: {done.stderr}")
     done = call(folder, "run", "train.json", "--against", "table.txt", "--out", "wrong")
-    expect(done.returncode == 2 and "the job is of kind training: give a job of kind collective, or a recording" in done.stderr, f"a table: {done.stderr}")
+    expect(done.returncode == 2 and "the job is of kind training: give a job of kind collective or flows, or a recording" in done.stderr, f"a table: {done.stderr}")
 
 
 def check_library(folder, eight):

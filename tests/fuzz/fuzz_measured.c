@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measured values and the store, as `collwire fit` reads them, and tables of nccl-tests, as
-// `sweep --against` does.
+// Measured values and the store, as `collwire fit` reads them, and tables of nccl-tests, OSU and
+// perftest, as `sweep --against` and `run --against` do.
 #include <math.h>
 #include <stdlib.h>
 

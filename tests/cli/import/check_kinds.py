@@ -103,6 +103,10 @@ def check_jobs(folder):
 def check_others(folder):
     cases = [("table.txt", TABLE, "is a table of nccl-tests or rccl-tests: collwire sweep JOB --sizes A:B --against FILE"),
              ("nccl.log", LOG, "is a log of NCCL: collwire library nccl --machine NAME --nodes N --against FILE"),
+             ("rccl.json", '[{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":8, "size":8, "inPlace":0, "time":9.5, "algBw":0.1, "busBw":0.2}]',
+              "is JSON of nccl-tests or rccl-tests: collwire sweep JOB"),
+             ("osu.txt", "# OSU MPI Allreduce Latency Test v7.1\n# Size       Avg Latency(us)\n8  2.5\n", "is a table of OSU's benchmarks: collwire sweep JOB"),
+             ("bw.txt", " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n", "is a table of perftest: collwire run JOB --against FILE"),
              ("s.json", '{"name": "x", "topology": {}, "workload": {}}', "is a scenario of collwire: collwire run"),
              ("g.json", '{"switches": 1, "links": []}', 'is a network, link by link: "file" of a dimension of kind "graph"'),
              ("t.xml", '<system version="1">\n<cpu numaid="0"/>\n</system>', "is a topology of NCCL: a topology's \"machine\""),
