@@ -79,6 +79,8 @@ static bool is_algorithm(const struct content *c) { return is_element(c, "algo")
 
 static bool is_nccl_topology(const struct content *c) { return is_element(c, "system"); }
 
+static bool is_hwloc(const struct content *c) { return is_element(c, "topology"); }
+
 static bool is_nccl_graphs(const struct content *c) { return is_element(c, "graphs"); }
 
 // In JSON and in YAML alike.
@@ -289,6 +291,9 @@ const struct file_kind file_kinds[] = {
      "a job's \"library\": {\"kind\": \"xml\", \"file\": ..} runs it"},
     {"nccl-topology", "a topology of NCCL", KIND_OTHER, is_nccl_topology,
      "a topology's \"machine\" and collwire library nccl --machine read it"},
+    {"hwloc", "a topology of hwloc (lstopo)", KIND_OTHER, is_hwloc,
+     "a topology's \"machine\": {\"file\": .., \"like\": ..} reads it, where `like` names the "
+     "machine whose GPUs and NVLinks it has"},
     {"nccl-graphs", "the graphs that NCCL has found", KIND_OTHER, is_nccl_graphs,
      "these are derived here from the machine, which is in the file of NCCL_TOPO_DUMP_FILE"},
     {"infragraph", "a network of InfraGraph", KIND_OTHER, is_infragraph,

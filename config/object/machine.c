@@ -90,12 +90,14 @@ static const char *file_of(const struct place *place)
                : NULL;
 }
 
-// A topology of NCCL: the file has all numbers of the machine.
-static bool read_file(struct reader *r, const struct place *place, const char *name)
+// A topology of NCCL has all numbers of the machine, one of hwloc needs a machine that it is like.
+static bool read_file(struct reader *r, const struct place *place, const char *name,
+                      const struct nccl_machine *like)
 {
     struct spec *spec = &r->scenario->spec;
     char path[PLACE_TEXT];
-    spec->own_machine = nccl_topology_read(r->scenario->dir, name, place_text(place, path), r->err);
+    spec->own_machine =
+        nccl_topology_read(r->scenario->dir, name, place_text(place, path), like, r->err);
     spec->machine = spec->own_machine;
     return spec->machine != NULL;
 }
@@ -103,12 +105,15 @@ static bool read_file(struct reader *r, const struct place *place, const char *n
 static bool read_file_key(struct reader *r, const struct place *place, const struct place *file)
 {
     struct keys keys = {0};
+    struct place like = place_key(place, "like");
     size_t errors = r->err->n_errors;
     keys_add(&keys, "file");
+    keys_add(&keys, "like");
     keys_check(r, place, &keys);
     if (!json_is_string(file->json))
         place_error(r->err, file, "must be the name of a file, not %s", json_noun(file->json));
-    return r->err->n_errors == errors && read_file(r, file, json_string_value(file->json));
+    const struct nccl_machine *other = like.json != NULL ? machine_named(r, &like) : NULL;
+    return r->err->n_errors == errors && read_file(r, file, json_string_value(file->json), other);
 }
 
 static bool read_machine(struct reader *r, const struct place *place)
@@ -120,7 +125,7 @@ static bool read_machine(struct reader *r, const struct place *place)
     if (file.json != NULL)
         return read_file_key(r, place, &file);
     if (file_of(place) != NULL)
-        return read_file(r, place, file_of(place));
+        return read_file(r, place, file_of(place), NULL);
     if (!json_is_object(place->json)) {
         spec->machine = machine_named(r, place);
         return spec->machine != NULL;
@@ -315,11 +320,13 @@ void machine_schema(json_t *topology)
     json_t *own = schema_table(machine_params, N_MACHINE_PARAMS);
     schema_key(own, "like", json_pack("{s:s}", "type", "string"), true);
     schema_key(topology, "machine",
-               json_pack("{s:[{s:s},o,{s:s,s:{s:{s:s}},s:[s],s:b}],s:s}", "anyOf", "type", "string",
-                         own, "type", "object", "properties", "file", "type", "string", "required",
-                         "file", "additionalProperties", 0, "description",
-                         "servers by name (collwire list machine), one with other numbers, or the "
-                         "file of a topology of NCCL"),
+               json_pack("{s:[{s:s},o,{s:s,s:{s:{s:s},s:{s:s}},s:[s],s:b}],s:s}", "anyOf", "type",
+                         "string", own, "type", "object", "properties", "file", "type", "string",
+                         "like", "type", "string", "required", "file", "additionalProperties", 0,
+                         "description",
+                         "servers by name (collwire list machine), one with other numbers, the "
+                         "file of a topology of NCCL, or one of hwloc with a machine that it is "
+                         "like"),
                false);
     schema_key(topology, "nodes", schema_integer(1), false);
     schema_key(topology, "fabric", json_pack("{s:s}", "type", "object"), false);

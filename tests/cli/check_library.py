@@ -452,7 +452,7 @@ def topologies(tmp):
     for name, text, said in (("cut.xml", lines[:9], "cut.xml, line 10: is not XML"),
                              ("graph.xml", ['<graphs version="1"><graph id="0"><channel/></graph></graphs>'],
                               "these are 1 graphs of 1 channels that NCCL has found"),
-                             ("hwloc.xml", ["<topology/>"], "hwloc's files do not say what NCCL needs"),
+                             ("hwloc.xml", ["<topology/>"], "does not say which NVLinks the GPUs have"),
                              ("none.txt", None, "cannot be opened")):
         path = write(tmp, name, text) if text else os.path.join(tmp, name)
         code, out, stderr = library("--machine", path, "--nodes", "2")

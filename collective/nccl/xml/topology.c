@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/nccl/xml/hwloc.h"
 #include "collective/nccl/xml/topology_parts.h"
 #include "engine/base/memory.h"
 
@@ -115,8 +116,8 @@ static void add_cpu(struct reading *r, const char **attributes, unsigned long li
                *vendor = xml_attribute(attributes, "vendor"),
                *host = xml_attribute(attributes, "host_hash");
     char hash[HASH_TEXT];
-    enum nccl_cpu cpu = NCCL_CPU_ARM;
-    double between = 0;
+    enum nccl_cpu cpu;
+    double between;
     snprintf(hash, sizeof hash, "%s", host != NULL ? host : "");
     if (p->n_cpus == 0)
         memcpy(r->host, hash, sizeof hash);
@@ -124,18 +125,8 @@ static void add_cpu(struct reading *r, const char **attributes, unsigned long li
         xml_pieces_error(x, line, "the file has several servers (host_hash), and one is expected");
     if (p->n_cpus == NCCL_SERVER_CPUS)
         xml_pieces_error(x, line, "a server has at most %d CPUs", NCCL_SERVER_CPUS);
-    if (arch != NULL && vendor != NULL && strcmp(arch, "x86_64") == 0 &&
-        strcmp(vendor, "GenuineIntel") == 0) {
-        int64_t family = number(x, line, attributes, "familyid", 0, INT32_MAX, 0),
-                model = number(x, line, attributes, "modelid", 0, INT32_MAX, 0);
-        bool newest = model >= 0xCF || (model >= 0xAD && model <= 0xAF);
-        cpu = NCCL_CPU_INTEL;
-        // 0: that of Skylake, which NCCL's rules count for Intel's CPUs
-        between = family != 6 ? 6 : newest ? 40 : model >= 0x8F ? 22 : model >= 0x55 ? 0 : 6;
-    } else if (arch != NULL && vendor != NULL && strcmp(arch, "x86_64") == 0 &&
-               strcmp(vendor, "AuthenticAMD") == 0)
-        cpu = NCCL_CPU_AMD;
-    else if (arch == NULL || strcmp(arch, "arm64") != 0)
+    if (!topology_cpu(arch, vendor, number(x, line, attributes, "familyid", 0, INT32_MAX, 0),
+                      number(x, line, attributes, "modelid", 0, INT32_MAX, 0), &cpu, &between))
         xml_pieces_error(x, line,
                          "the CPU is \"%.40s\" of \"%.40s\", and must be x86_64 of GenuineIntel "
                          "or AuthenticAMD, or arm64",
@@ -315,11 +306,8 @@ static void on_element(struct xml_pieces *x, const char *name, const char **attr
     else if (element == IGNORED && strcmp(name, "channel") == 0)
         r->channels++;
     else if (element == ELEMENTS && depth == 0)
-        xml_pieces_error(x, line, "<%.40s> is no topology of NCCL, which begins with <system>%s",
-                         name,
-                         strcmp(name, "topology") == 0 ? "; hwloc's files do not say what NCCL "
-                                                         "needs: run it with NCCL_TOPO_DUMP_FILE"
-                                                       : "");
+        xml_pieces_error(x, line, "<%.40s> is no topology of NCCL, which begins with <system>",
+                         name);
     else if (element == ELEMENTS)
         xml_pieces_error(x, line, "<%.40s> is not known here", name);
 }
@@ -338,23 +326,36 @@ static bool fill(struct reading *r, struct nccl_machine *machine)
     return false;
 }
 
-struct nccl_machine *nccl_topology_read(const char *dir, const char *name, const char *path,
-                                        struct err *err)
+static bool read_nccl(const char *dir, const char *name, const char *path,
+                      struct nccl_machine *machine, struct err *err)
 {
-    size_t length = strlen(name) + 1;
-    struct nccl_machine *machine = memory_zeroed(1, sizeof *machine + length);
     struct reading r = {.pieces = {.name = name,
                                    .path = path,
                                    .err = err,
                                    .noun = "a topology",
                                    .start = on_element},
                         .parts = memory_zeroed(1, sizeof *r.parts)};
-    machine->name = machine->file = memcpy(machine + 1, name, length);
-    machine->source = "a topology of NCCL";
-    if (!xml_pieces_read(&r.pieces, dir) || !fill(&r, machine)) {
-        free(machine);
-        machine = NULL;
-    }
+    bool good = xml_pieces_read(&r.pieces, dir) && fill(&r, machine);
     free(r.parts);
-    return machine;
+    return good;
+}
+
+struct nccl_machine *nccl_topology_read(const char *dir, const char *name, const char *path,
+                                        const struct nccl_machine *like, struct err *err)
+{
+    size_t length = strlen(name) + 1;
+    struct nccl_machine *machine = memory_zeroed(1, sizeof *machine + length);
+    bool hwloc = hwloc_is(dir, name);
+    bool good = hwloc ? hwloc_read(dir, name, path, like, machine, err)
+                      : read_nccl(dir, name, path, machine, err);
+    if (good && like != NULL && !hwloc) {
+        err_add(err, path, "`like` is for files of hwloc: a topology of NCCL says all itself");
+        good = false;
+    }
+    machine->name = machine->file = memcpy(machine + 1, name, length);
+    machine->source = hwloc ? "a topology of hwloc" : "a topology of NCCL";
+    if (good)
+        return machine;
+    free(machine);
+    return NULL;
 }

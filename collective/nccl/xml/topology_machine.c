@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: MIT
 // What the lists of a topology say as a machine: slots, switches, NVLinks and NICs.
 #include <stdlib.h>
+#include <string.h>
 
 #include "collective/nccl/xml/topology_parts.h"
 
-#define OWN_SLOT 5000 // GB/s between a NIC without PCIe and its CPU, as NCCL counts it
+/* ---- CPUs ---- */
+
+bool topology_cpu(const char *arch, const char *vendor, int64_t family, int64_t model,
+                  enum nccl_cpu *cpu, double *between)
+{
+    bool x86 = arch != NULL && vendor != NULL && strcmp(arch, "x86_64") == 0;
+    bool newest = model >= 0xCF || (model >= 0xAD && model <= 0xAF);
+    *between = 0;
+    if (x86 && strcmp(vendor, "GenuineIntel") == 0) {
+        *cpu = NCCL_CPU_INTEL;
+        // 0: that of Skylake, which NCCL's rules count for Intel's CPUs
+        *between = family != 6 ? 6 : newest ? 40 : model >= 0x8F ? 22 : model >= 0x55 ? 0 : 6;
+    } else if (x86 && strcmp(vendor, "AuthenticAMD") == 0)
+        *cpu = NCCL_CPU_AMD;
+    else
+        *cpu = NCCL_CPU_ARM;
+    return *cpu != NCCL_CPU_ARM || (arch != NULL && strcmp(arch, "arm64") == 0);
+}
 
 /* ---- the tree of PCIe ---- */
 
@@ -37,7 +55,7 @@ static uint32_t switch_above(const struct topology_parts *p, const struct topolo
 // The slowest link on the way up from bridge `from` to bridge `to`, which does not count.
 static double slowest(const struct topology_parts *p, uint32_t from, uint32_t to)
 {
-    double least = OWN_SLOT;
+    double least = TOPOLOGY_OWN_SLOT;
     for (uint32_t b = from; b != to && b != NO_BRIDGE; b = p->bridges[b].parent)
         least = p->bridges[b].gbytes < least ? p->bridges[b].gbytes : least;
     return least;

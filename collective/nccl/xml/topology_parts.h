@@ -8,6 +8,7 @@
 #define TOPOLOGY_BRIDGES_MAX 4096
 #define TOPOLOGY_NVLINKS_MAX 4096
 #define NO_BRIDGE UINT32_MAX
+#define TOPOLOGY_OWN_SLOT 5000 // GB/s between a NIC without PCIe and its CPU, as NCCL counts it
 
 // A PCIe device or bridge: an element <pci>.
 struct topology_bridge {
@@ -46,6 +47,11 @@ struct topology_parts {
     enum nccl_cpu cpu;
     double cpu_bw;
 };
+
+// The CPU of an architecture and vendor, and GB/s between two of them. Returns false for one that
+// is not known.
+bool topology_cpu(const char *arch, const char *vendor, int64_t family, int64_t model,
+                  enum nccl_cpu *cpu, double *between);
 
 // Fill in `machine` but for its names. Returns false after an error at `x`.
 bool topology_machine(struct topology_parts *parts, struct xml_pieces *x,

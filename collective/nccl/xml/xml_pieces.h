@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A file of XML that is read piece by piece with expat. Memory is bounded by what the caller keeps
-// of the elements; a document type, which could define entities that expand, is refused.
+// of the elements; a document type is refused, since it could define entities that expand, but for
+// one of a given name without definitions of its own.
 #pragma once
 
 #include <expat.h>
@@ -13,7 +14,8 @@ struct xml_pieces {
     /* config */
     const char *name, *path; // the file, and the place of errors
     struct err *err;
-    const char *noun; // what the file should be, such as "an algorithm"
+    const char *noun;    // what the file should be, such as "an algorithm"
+    const char *doctype; // name of a document type that is elsewhere; NULL = the file has none
     // An element of `depth` open ones begins; `attributes`: name, value, .., NULL. An error stops
     // the reading.
     void (*start)(struct xml_pieces *x, const char *element, const char **attributes,

@@ -110,6 +110,7 @@ def check_others(folder):
              ("s.json", '{"name": "x", "topology": {}, "workload": {}}', "is a scenario of collwire: collwire run"),
              ("g.json", '{"switches": 1, "links": []}', 'is a network, link by link: "file" of a dimension of kind "graph"'),
              ("t.xml", '<system version="1">\n<cpu numaid="0"/>\n</system>', "is a topology of NCCL: a topology's \"machine\""),
+             ("h.xml", '<?xml version="1.0"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n<topology version="2.0">\n</topology>', "is a topology of hwloc (lstopo): a topology's \"machine\": {"),
              ("g.xml", '<graphs version="1">\n</graphs>', "is the graphs that NCCL has found: these are derived here"),
              ("i.yaml", "name: a\ndevices:\n- name: s\n  components:\n  - {name: x, count: 2, choice: xpu}\n", "is a network of InfraGraph: "),
              ("a.xml", '<?xml version="1.0"?>\n<!-- <system> -->\n<algo name="x">', 'is an algorithm of a collective in XML'),

@@ -108,7 +108,7 @@ static char *text_of(const struct nccl_machine *m)
 static struct nccl_machine *read_bytes(const char *text, size_t n, struct err *err)
 {
     file_write("t.xml", text, n);
-    struct nccl_machine *m = nccl_topology_read(folder, "t.xml", "machine", err);
+    struct nccl_machine *m = nccl_topology_read(folder, "t.xml", "machine", NULL, err);
     file_remove("t.xml");
     return m;
 }
@@ -281,7 +281,7 @@ static void test_errors(void **state)
         {"link_width=\"8\"", "link_width=\"-8\"", "line 3: link_width is \"-8\""},
         {"busid=\"0000:02:00.0\"", "busid=\"x\"", "line 4: busid is \"x\""},
         {"AuthenticAMD", "CentaurHauls", "line 2: the CPU is \"x86_64\" of \"CentaurHauls\""},
-        {"<system version=\"1\">", "<topology>", "<topology> is no topology of NCCL"},
+        {"<system version=\"1\">", "<topology>", "does not say which NVLinks"},
         {"<system version=\"1\">", "<!DOCTYPE a><system>", "a topology has no document type"},
         {"<nic><net name=\"a\"", "<fpga/><nic><net name=\"a\"", "<fpga> is not known here"},
         {"speed=\"100000\"", "speed=\"1e5\"", "speed is \"1e5\""},
