@@ -758,6 +758,9 @@ collwire_script_test(profile_mistakes unit python3 [[python3 -B "$@"]]
 # Traces before PyTorch 2.4, ranks that were not recorded, and the machine that traces name: 1 s.
 collwire_script_test(profile_before24 unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/import/check_before24.py)
+# Graphs of ExecutionTraceObserver without traces beside them: 1 s.
+collwire_script_test(import_observer unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/import/check_observer.py)
 # Files by their content: 1 s.
 collwire_script_test(import_kinds unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/import/check_kinds.py)

@@ -13,6 +13,7 @@
 #include "cli/import/kineto.h"
 #include "cli/import/match.h"
 #include "cli/import/nsys.h"
+#include "cli/import/observer.h"
 #include "cli/import/recording.h"
 #include "cli/import/replicate.h"
 #include "engine/base/memory.h"
@@ -38,6 +39,7 @@ static const struct format {
      inspector_read,
      NULL,
      inspector_end},
+    {"observer", {".json", ".json.gz"}, observer_read, NULL, NULL},
     {"nsys", {".sqlite", ".sqlite3", ".db"}, nsys_read, NULL, nsys_end},
 };
 #define N_FORMATS (sizeof formats / sizeof *formats)
@@ -82,11 +84,12 @@ static void put_sums(FILE *out, const struct recording *r)
     char compute[UNIT_TEXT], wait[UNIT_TEXT];
     fprintf(out,
             "  %u ranks, %zu group%s, %" PRIu64 " collective%s, %" PRIu64 " messages, %" PRIu64
-            " nodes\n"
-            "  a rank computes %s, and %s pass between without communication (means)\n",
+            " nodes\n",
             r->world, r->n_groups, r->n_groups == 1 ? "" : "s", collectives,
-            collectives == 1 ? "" : "s", messages, nodes, time_text(compute_ns / ranks, compute),
-            time_text(wait_ns / ranks, wait));
+            collectives == 1 ? "" : "s", messages, nodes);
+    if (!r->no_times)
+        fprintf(out, "  a rank computes %s, and %s pass between without communication (means)\n",
+                time_text(compute_ns / ranks, compute), time_text(wait_ns / ranks, wait));
 }
 
 static void put_clocks(FILE *out, const struct recording *r, const struct clock_estimate *c)
@@ -137,7 +140,8 @@ static char *summary_text(const struct recording *r, const struct clock_estimate
     struct text text;
     FILE *out = text_open(&text);
     put_sums(out, r);
-    put_clocks(out, r, clocks);
+    if (!r->no_times)
+        put_clocks(out, r, clocks);
     put_unused(out, r);
     fputs(said, out);
     put_assumptions(out, r);

@@ -9,7 +9,7 @@
 #include "engine/base/err.h"
 
 struct profile_import {
-    const char *format;       // "kineto", "inspector" or "nsys"
+    const char *format;       // "kineto", "inspector", "observer" or "nsys"
     const char *folder;       // all its files of the format are read, unless they are listed
     const char *const *files; // [n_files] NULL = those of the folder
     size_t n_files;

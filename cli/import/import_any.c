@@ -85,7 +85,8 @@ static const struct file_kind *kind_found(struct decision *d)
     FILE *out = text_open(&text);
     for (const struct file_kind *k = file_kinds; k->name != NULL; k++) {
         size_t files = found_count(&d->found, k->name);
-        if (files == 0 || !is_main(k))
+        bool part = k->use == KIND_GRAPHS && found_count(&d->found, "kineto") > 0;
+        if (files == 0 || !is_main(k) || part)
             continue;
         only = k;
         fprintf(out, "%s%zu of %s (%s)", n++ > 0 ? ", " : "", files, k->name,
@@ -277,7 +278,7 @@ int import_any(const struct options *o)
         d.kind = o->as_kind != NULL ? kind_asked(&d) : kind_found(&d);
     if (d.err.n_errors > 0)
         failed(&d);
-    else if (d.kind->use == KIND_RECORDING)
+    else if (d.kind->use == KIND_RECORDING || d.kind->use == KIND_GRAPHS)
         code = recording_take(&d);
     else if (d.kind->use == KIND_TRACES)
         code = traces_take(&d);

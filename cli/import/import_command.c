@@ -67,13 +67,14 @@ static int command_import(const struct options *o)
 
 static const char import_text[] =
     "Makes a scenario from files of other simulators, or from recordings of a real run. What FILE "
-    "or the files in DIR are is decided by their content: traces of PyTorch's profiler, logs of "
-    "NCCL's Inspector and exports of Nsight Systems (docs/traces.md), execution traces of Chakra, "
+    "or the files in DIR are is decided by their content: traces of PyTorch's profiler, graphs "
+    "of its ExecutionTraceObserver, logs of NCCL's Inspector and exports of Nsight Systems "
+    "(docs/traces.md), execution traces of Chakra, "
     "workloads of ASTRA-sim and SimAI, connection matrices of htsim, GOAL, lists of flows, "
     "distributions of sizes (docs/formats.md). The summary says what the files are, what was "
     "assumed and which files were not taken; --strict makes assumptions errors, and --as KIND "
-    "chooses where there are several kinds, or none is recognised: kineto, inspector, nsys, "
-    "chakra, training, htsim, goal, flows, cdf or program. --network NETWORK is a scenario whose "
+    "chooses where there are several kinds, or none is recognised: kineto, inspector, observer, "
+    "nsys, chakra, training, htsim, goal, flows, cdf or program. --network NETWORK is a scenario whose "
     "network the job gets.\n\n"
     "A recording becomes FILE and its program beside it, in which computations take the measured "
     "times, and collectives keep theirs for comparison. --replicate takes ranks that were not "

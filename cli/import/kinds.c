@@ -283,7 +283,7 @@ const struct file_kind file_kinds[] = {
     {"kineto", "a trace of PyTorch's profiler", KIND_RECORDING, is_kineto, NULL},
     {"inspector", "a log of NCCL's Inspector", KIND_RECORDING, is_inspector, NULL},
     {"chakra", "an execution trace of Chakra", KIND_TRACES, is_chakra, NULL},
-    {"observer", "a graph of PyTorch's ExecutionTraceObserver", KIND_PART, is_observer,
+    {"observer", "a graph of PyTorch's ExecutionTraceObserver", KIND_GRAPHS, is_observer,
      "describes collectives of traces of PyTorch's profiler in the same folder"},
     {"capture", "a packet capture", KIND_OTHER, is_capture,
      "collwire replay makes a list of flows of it"},

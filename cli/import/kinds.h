@@ -6,6 +6,7 @@
 
 enum kind_use {
     KIND_RECORDING, // files of one kind are a recording of a run (cli/import/import.h)
+    KIND_GRAPHS,    // likewise, and parts of those of kineto where there are any
     KIND_TRACES,    // execution traces, PREFIX.N.et, are a job together
     KIND_JOB,       // a file is a job (cli/import/file_job.h)
     KIND_PART,      // belongs to files of another kind

@@ -274,7 +274,7 @@ static void base_add(struct kineto_file *f)
     }
 }
 
-static void file_end(struct kineto_file *f, bool broken)
+void kineto_file_end(struct kineto_file *f, bool broken)
 {
     struct recording *r = f->recording;
     if (f->number < 0)
@@ -319,11 +319,11 @@ static void file_end(struct kineto_file *f, bool broken)
     f->rank = (struct rank_recording){0};
     if (rank->broken)
         rank_drop(rank);
-    else
+    else if (rank->n_nodes == 0)
         recording_end_rank(r, (uint32_t)f->number);
 }
 
-static void file_free(struct kineto_file *f)
+void kineto_file_free(struct kineto_file *f)
 {
     for (size_t g = 0; g < f->n_groups; g++) {
         free(f->groups[g].name);
@@ -351,6 +351,6 @@ void kineto_read(struct recording *r, const char *path)
     pieces_read(&f);
     if (r->err->n_errors == errors && !f.any_event)
         err_add(r->err, path, "has no traceEvents");
-    file_end(&f, r->err->n_errors > errors);
-    file_free(&f);
+    kineto_file_end(&f, r->err->n_errors > errors);
+    kineto_file_free(&f);
 }

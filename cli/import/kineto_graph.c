@@ -18,7 +18,7 @@ struct graph {
     bool nodes; // it has any
 };
 
-static void call_keep(struct graph *g, const json_t *node)
+json_t *kineto_graph_args(const json_t *node, json_int_t *id)
 {
     static const char *const keys[][2] = {{"collective_name", "Collective name"},
                                           {"dtype", "dtype"},
@@ -30,8 +30,8 @@ static void call_keep(struct graph *g, const json_t *node)
                                           {"pg_desc", "Process Group Description"},
                                           {"pg_size", "Group size"}};
     json_t *args = json_object(), *attribute;
-    json_int_t id = -1;
     size_t i;
+    *id = -1;
     json_array_foreach(json_object_get(node, "attrs"), i, attribute)
     {
         const char *name = json_string_value(json_object_get(attribute, "name"));
@@ -40,8 +40,15 @@ static void call_keep(struct graph *g, const json_t *node)
             if (strcmp(name, keys[k][0]) == 0)
                 json_object_set(args, keys[k][1], value);
         if (name != NULL && strcmp(name, "rf_id") == 0 && json_is_integer(value))
-            id = json_integer_value(value);
+            *id = json_integer_value(value);
     }
+    return args;
+}
+
+static void call_keep(struct graph *g, const json_t *node)
+{
+    json_int_t id;
+    json_t *args = kineto_graph_args(node, &id);
     char *key = text_format("%" JSON_INTEGER_FORMAT, id);
     if (id >= 0 && json_object_get(args, "Collective name") != NULL)
         json_object_set(g->calls, key, args);
@@ -49,17 +56,34 @@ static void call_keep(struct graph *g, const json_t *node)
     json_decref(args);
 }
 
-static void node_read(struct graph *g, const json_t *node)
+json_t *kineto_graph_groups(const json_t *node)
 {
     const char *name = json_string_value(json_object_get(node, "name"));
     const json_t *values = json_object_get(json_object_get(node, "inputs"), "values");
     const char *text = json_string_value(json_array_get(values, 0));
+    return name != NULL && strcmp(name, GROUPS_NODE) == 0 && text != NULL
+               ? json_loads(text, 0, NULL)
+               : NULL;
+}
+
+void kineto_graph_group(struct kineto_file *f, const json_t *group)
+{
+    const char *name = json_string_value(json_object_get(group, "pg_name"));
+    json_int_t size = json_integer_value(json_object_get(group, "group_size"));
+    if (name == NULL)
+        return;
+    struct kineto_group *made = kineto_group_note(f, name, json_object_get(group, "ranks"));
+    if (made->size == 0 && size > 0 && size <= RANKS_MOST)
+        made->size = (uint32_t)size;
+}
+
+static void node_read(struct graph *g, const json_t *node)
+{
+    const char *name = json_string_value(json_object_get(node, "name"));
     g->nodes = true;
     if (name != NULL && strcmp(name, "record_param_comms") == 0)
         call_keep(g, node);
-    json_t *groups = name != NULL && strcmp(name, GROUPS_NODE) == 0 && text != NULL
-                         ? json_loads(text, 0, NULL)
-                         : NULL;
+    json_t *groups = kineto_graph_groups(node);
     json_array_extend(g->groups, groups);
     json_decref(groups);
 }
@@ -122,15 +146,6 @@ const json_t *kineto_graph_call(struct kineto_file *f, json_int_t pid, json_int_
     snprintf(call, sizeof call, "%" JSON_INTEGER_FORMAT, function);
     const json_t *graph = json_object_get(f->recording->reader, process), *group;
     size_t i;
-    json_array_foreach(json_object_get(graph, "groups"), i, group)
-    {
-        const char *name = json_string_value(json_object_get(group, "pg_name"));
-        json_int_t size = json_integer_value(json_object_get(group, "group_size"));
-        if (name == NULL)
-            continue;
-        struct kineto_group *made = kineto_group_note(f, name, json_object_get(group, "ranks"));
-        if (made->size == 0 && size > 0 && size <= RANKS_MOST)
-            made->size = (uint32_t)size;
-    }
+    json_array_foreach(json_object_get(graph, "groups"), i, group) { kineto_graph_group(f, group); }
     return json_object_get(json_object_get(graph, "calls"), call);
 }

@@ -102,6 +102,17 @@ bool kineto_event_needed(const struct piece *piece);
 // The process groups of the graph are noted.
 const json_t *kineto_graph_call(struct kineto_file *f, json_int_t pid, json_int_t function);
 
+// The same from a node of such a graph, to be released, and its id; the process groups that a node
+// lists, to be released, NULL = it lists none; and one of these noted in the file.
+json_t *kineto_graph_args(const json_t *node, json_int_t *id);
+json_t *kineto_graph_groups(const json_t *node);
+void kineto_graph_group(struct kineto_file *f, const json_t *group);
+
+// Everything is read: join what the parts say of each other, and make it a rank of the recording.
+// Nodes that are there already are kept as they are. kineto_file_free() the rest.
+void kineto_file_end(struct kineto_file *f, bool broken);
+void kineto_file_free(struct kineto_file *f);
+
 void kineto_event_read(struct kineto_file *f, const json_t *event, uint64_t offset);
 
 __attribute__((format(printf, 3, 4))) void kineto_error(struct kineto_file *f, uint64_t offset,

@@ -168,6 +168,7 @@ struct recording {
     bool older_than_2_4;                         // PyTorch, by how calls are described
     void *reader;   // the state of a format whose ranks are known only at the end
     bool no_starts; // the format has no times of starts
+    bool no_times;  // nor any other times
 };
 
 // At most so many errors are listed; true if there are more.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `collwire import kineto`, `inspector` and `nsys`: the first byte says which, and from 128 on with
-// --replicate. Of the former two
-// the rest are two files, separated by a zero byte; of nsys it is the values of the tables.
+// `collwire import kineto`, `inspector`, `nsys` and `observer`: the first byte says which, and from
+// 128 on with --replicate. Of nsys the rest is the values of the tables, of the others two files,
+// separated by a zero byte.
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,13 +108,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         remove(fuzz_path(names[i]));
     if (n == 0)
         return 0;
-    unsigned kind = data[0] % 3;
+    bool graphs = data[0] == 'o' || data[0] == 'o' + 128;
+    unsigned kind = graphs ? 0 : data[0] % 3;
     if (kind == 0)
         files(data + 1, n - 1, names[0], names[1]);
     else if (kind == 1)
         files(data + 1, n - 1, names[2], names[3]);
     else
         tables(data + 1, n - 1);
-    import(kind == 0 ? "kineto" : kind == 1 ? "inspector" : "nsys", data[0] >= 128);
+    import(graphs      ? "observer"
+           : kind == 0 ? "kineto"
+           : kind == 1 ? "inspector"
+                       : "nsys",
+           data[0] >= 128);
     return 0;
 }

@@ -115,7 +115,6 @@ def check_others(folder):
              ("i.yaml", "name: a\ndevices:\n- name: s\n  components:\n  - {name: x, count: 2, choice: xpu}\n", "is a network of InfraGraph: "),
              ("a.xml", '<?xml version="1.0"?>\n<!-- <system> -->\n<algo name="x">', 'is an algorithm of a collective in XML'),
              ("c.pcap", b"\xd4\xc3\xb2\xa1" + bytes(20), "is a packet capture: collwire replay"),
-             ("et.json", '{"schema": "1.1.1-chakra.0.0.4", "pid": 5, "nodes": []}', "is a graph of PyTorch's ExecutionTraceObserver: describes collectives"),
              ("sys.json", '{"scheduling-policy": "LIFO"}', "is a system of ASTRA-sim 2: goes with traces of Chakra"),
              ("net.yml", "topology: [ Ring ]\nnpus_count: [ 4 ]\n", "is a network of ASTRA-sim 2"),
              ("sys.txt", "scheduling-policy: LIFO\n", "is a system of ASTRA-sim 1.0"),
