@@ -204,6 +204,11 @@ static bool is_astra2_network(const struct content *c)
     return c->text && !c->json && content_has(c, "npus_count:") && content_has(c, "topology:");
 }
 
+static bool is_garnet(const struct content *c)
+{
+    return c->text && !c->json && content_has(c, "num-npus:") && content_has(c, "num-packages:");
+}
+
 static bool is_nccl_log(const struct content *c) { return content_has(c, "NCCL INFO"); }
 
 static bool is_nccl_table(const struct content *c)
@@ -314,6 +319,9 @@ const struct file_kind file_kinds[] = {
     {"goal", "a program in GOAL", KIND_JOB, is_goal, NULL},
     {"astra-system", "a system of ASTRA-sim 1.0", KIND_PART, is_astra_system,
      "goes with a network and a workload of ASTRA-sim 1.0: import the three files at once"},
+    {"garnet", "a network of Garnet", KIND_OTHER, is_garnet,
+     "its cycles and the directions of its rings are not in the file: give a network of the "
+     "analytical back end; \"file\" of a dimension of kind \"graph\" says which"},
     {"astra2-network", "a network of ASTRA-sim 2", KIND_PART, is_astra2_network, RUN_OF_CHAKRA},
     {"nccl-log", "a log of NCCL", KIND_OTHER, is_nccl_log,
      "collwire library nccl --machine NAME --nodes N --against FILE compares with it"},

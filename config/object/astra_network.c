@@ -11,12 +11,14 @@
 // Source: the network files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
 #include "config/object/astra_network.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/object/link.h"
+#include "engine/base/text.h"
 #include "engine/text/json_file.h"
 #include "engine/text/rank_ranges.h"
 #include "workload/read/ignored_keys.h"
@@ -224,22 +226,47 @@ bool astra_garnet_is(const char *text)
     return found >= 2 && text[strspn(text, " \t\r\n")] != '{';
 }
 
-static bool is_garnet(const char *path)
+// A number of the file; `otherwise` where it has none that can be one of units.
+static unsigned garnet_number(const char *text, const char *key, unsigned otherwise)
+{
+    const char *at = strstr(text, key);
+    long value = at != NULL ? strtol(at + strlen(key), NULL, 10) : 0;
+    return value >= 1 && value <= INT_MAX ? (unsigned)value : otherwise;
+}
+
+// What the file says of dimensions: NPUs of a package, columns and rows of packages.
+char *astra_garnet_error(const char *text)
+{
+    unsigned npus = garnet_number(text, "num-npus:", 8),
+             packages = garnet_number(text, "num-packages:", 4),
+             rows = garnet_number(text, "package-rows:", 2), inside = npus / packages;
+    bool switched = strstr(text, "NV_Switch") != NULL;
+    char units[64];
+    if (switched)
+        snprintf(units, sizeof units, "[%u, %u]", inside, packages);
+    else
+        snprintf(units, sizeof units, "[%u, %u, %u]", inside, packages / rows, rows);
+    return text_format(
+        "is a network of Garnet: the file says neither how long a cycle is nor in which directions "
+        "its rings run, and flits and virtual channels are not simulated. Give a network of the "
+        "analytical back end, {\"dimensions-count\": %d, \"topologies-per-dim\": %s, "
+        "\"units-count\": %s, ..}, with the width of a link by the length of a cycle as its "
+        "bandwidth (docs/from/astra-sim.md)",
+        switched ? 2 : 3, switched ? "[\"Ring\", \"Switch\"]" : "[\"Ring\", \"Ring\", \"Ring\"]",
+        units);
+}
+
+// The error of a network of Garnet, to be freed; NULL for other files.
+static char *garnet_read(const char *path)
 {
     struct err unread = {0};
     size_t length = 0;
     char *text = file_read(path, &length, &unread);
-    bool is = text != NULL && astra_garnet_is(text);
+    char *error = text != NULL && astra_garnet_is(text) ? astra_garnet_error(text) : NULL;
     free(text);
     err_free(&unread);
-    return is;
+    return error;
 }
-
-const char astra_garnet_error[] =
-    "is a network of Garnet, whose flits and virtual channels are not simulated: give a network of "
-    "the analytical back end, for a torus of 4 x 4 {\"dimensions-count\": 2, "
-    "\"topologies-per-dim\": [\"Ring\", \"Ring\"], \"units-count\": [4, 4], ..} "
-    "(docs/from/astra-sim.md)";
 
 bool astra_network_read(struct reader *r, const struct place *place)
 {
@@ -255,11 +282,13 @@ bool astra_network_read(struct reader *r, const struct place *place)
     bool read = json != NULL;
     if (read)
         read_root(&inner, &(struct place){.json = json});
-    if (!read && is_garnet(path)) {
+    char *garnet = read ? NULL : garnet_read(path);
+    if (garnet != NULL) {
         err_free(&reading);
         reading = (struct err){0};
-        err_add(&reading, file, "%s", astra_garnet_error);
+        err_add(&reading, file, "%s", garnet);
     }
+    free(garnet);
     // the messages of json_file_read() contain the file name already
     for (size_t i = 0; i < reading.n_items; i++)
         place_error(r->err, place, "%s%s%s", read ? file : "", read ? ": " : "",

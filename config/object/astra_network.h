@@ -12,4 +12,6 @@ bool astra_network_read(struct reader *r, const struct place *place);
 
 // Returns true for the text of a network of ASTRA-sim's other back end, Garnet: lines "key: value".
 bool astra_garnet_is(const char *text);
-extern const char astra_garnet_error[];
+
+// Why it is refused, and which network takes its place; to be freed.
+char *astra_garnet_error(const char *text);

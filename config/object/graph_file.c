@@ -117,8 +117,11 @@ static bool read_foreign(struct reader *r, const struct place *place, struct gra
     bool garnet = !found && text != NULL && astra_garnet_is(text);
     if (found)
         readers[i].read(&file, params);
-    else if (garnet)
-        place_error(r->err, place, "%s %s", params->file, astra_garnet_error);
+    else if (garnet) {
+        char *error = astra_garnet_error(text);
+        place_error(r->err, place, "%s %s", params->file, error);
+        free(error);
+    }
     bool large = *infra && strlen(text) > INFRA_BYTES_MAX;
     if (large)
         place_error(r->err, place, "%s is larger than the 16 MiB that are read of InfraGraph",

@@ -205,6 +205,12 @@ static void test_garnet(void **state)
     assert_null(load_bytes(text, sizeof text - 1, &err));
     assert_int_equal(err.n_errors, 1);
     assert_said(&err, "Garnet", "g.yaml is a network of Garnet");
+    assert_said(&err, "its dimensions", "\"units-count\": [2, 2, 2]");
+    err_free(&err);
+    static const char switched[] =
+        "num-npus: 16\nnum-packages: 4\ntopology: NV_Switch\nlocal-rings: 2\n";
+    assert_null(load_bytes(switched, sizeof switched - 1, &err));
+    assert_said(&err, "its dimensions", "[\"Ring\", \"Switch\"], \"units-count\": [4, 4]");
     err_free(&err);
 }
 

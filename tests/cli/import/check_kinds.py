@@ -119,6 +119,7 @@ def check_others(folder):
              ("net.yml", "topology: [ Ring ]\nnpus_count: [ 4 ]\n", "is a network of ASTRA-sim 2"),
              ("sys.txt", "scheduling-policy: LIFO\n", "is a system of ASTRA-sim 1.0"),
              ("net1.json", '{"topology-name": "Hierarchical"}', "is a network of ASTRA-sim 1.0"),
+             ("garnet.txt", "num-npus: 8\nnum-packages: 4\npackage-rows: 2\ntopology: Torus3D\n", "is a network of Garnet: its cycles and the directions"),
              ("groups.json", '{"1": [0, 1]}', "is a list of communicators"),
              ("notes.md", "# Notes\nwords\n", "is not known by its content\ncollwire: looked for: an SQLite export"),
              ("empty", "", "is not known by its content"),
