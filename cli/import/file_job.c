@@ -19,6 +19,7 @@
 #include "sim/spec/spec.h"
 #include "workload/flows.h"
 #include "workload/read/flow_file.h"
+#include "workload/training/astra_workload.h"
 #include "workload/training/training_job.h"
 
 #define RANKS_OTHERWISE 16
@@ -55,6 +56,12 @@ static void training_make(struct making *m)
 {
     uint32_t group = count_behind(&m->content, "model_parallel_NPU_group:");
     m->ranks = count_behind(&m->content, "all_gpus:");
+    uint32_t stages = count_behind(&m->content, "pp:");
+    if (stages > 1 && m->ranks % stages == 0) { // else the reader has an error
+        m->ranks /= stages;
+        note_assume(m->notes, "there are %u stages of %u GPUs: " TRAINING_ONE_STAGE, stages,
+                    m->ranks);
+    }
     m->gpus = true;
     m->nccl = m->ranks > 0; // SimAI's files, whose collectives are NCCL's
     if (m->ranks == 0 && m->from->ranks == 0 && m->from->network == NULL) {
@@ -303,6 +310,9 @@ static char *scenario_text(struct making *m)
     bool machine = json_object_get(json_object_get(root, "topology"), "machine") != NULL;
     if (m->nccl && machine)
         json_object_set_new(m->job, "library", json_pack("{s:s}", "kind", "nccl"));
+    // What a rank of SimAI's files keeps in memory is guessed from its exchanges.
+    if (m->nccl && json_object_get(root, "memory") == NULL)
+        json_object_set_new(root, "memory", json_pack("{s:s}", "fit", "warn"));
     json_object_set(root, "workload", m->job);
     char *text = m->from->network == NULL || given != NULL
                      ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER)

@@ -160,15 +160,16 @@ static int marks_take(const struct text_file *file, struct words *words, const c
 }
 
 // What SimAI's files say of a job beside the words of ASTRA-sim: "ep: 2 pp: 1 vpp: 1 ga: 1
-// all_gpus: 8". Layers are written out for each micro-batch (`ga`), and `vpp` and `pp_comm` concern
-// the stages of a pipeline. Every layer here runs on all ranks, so there is one stage.
-enum degree_use { DEGREE_EXPERTS, DEGREE_RANKS, DEGREE_ONE, DEGREE_OF_STAGES };
+// all_gpus: 8". Layers are written out for each micro-batch (`ga`), and are those of a rank: with
+// `pp` stages they are the layers of one stage, whose ranks are the job. `vpp` and `pp_comm` concern
+// what passes between stages, which the layers do not have.
+enum degree_use { DEGREE_EXPERTS, DEGREE_RANKS, DEGREE_STAGES, DEGREE_ONE, DEGREE_OF_STAGES };
 static const struct {
     const char *word, *what;
     enum degree_use use;
 } degrees[] = {
     {"ep:", NULL, DEGREE_EXPERTS},        {"all_gpus:", NULL, DEGREE_RANKS},
-    {"pp:", "a pipeline", DEGREE_ONE},    {"cp:", "a split of sequences", DEGREE_ONE},
+    {"pp:", NULL, DEGREE_STAGES},         {"cp:", "a split of sequences", DEGREE_ONE},
     {"vpp:", NULL, DEGREE_OF_STAGES},     {"ga:", NULL, DEGREE_OF_STAGES},
     {"pp_comm:", NULL, DEGREE_OF_STAGES}, {"pp_comm", NULL, DEGREE_OF_STAGES},
 };
@@ -184,6 +185,9 @@ static int degree_use(const struct text_file *file, size_t i, uint64_t value,
     case DEGREE_RANKS:
         spec->all_ranks = value;
         spec->whole_gathers = true;
+        break;
+    case DEGREE_STAGES:
+        spec->stages = value;
         break;
     case DEGREE_ONE:
         if (value > 1)
@@ -275,6 +279,21 @@ static int arguments_take(const struct text_file *file, struct words *words,
                            words->n, words->at[0]);
 }
 
+// A pipeline's layers are those of one stage.
+static int stages_check(const struct text_file *file, const struct training_spec *spec)
+{
+    char at[512];
+    if (spec->stages <= 1)
+        return 0;
+    if (spec->all_ranks == 0 || spec->all_ranks % spec->stages != 0)
+        return text_file_error(file,
+                               "pp: %" PRIu64 " stages do not divide %" PRIu64 " GPUs (all_gpus:)",
+                               spec->stages, spec->all_ranks);
+    snprintf(at, sizeof at, "%s: %s, line %zu", file->path, file->name, file->line);
+    err_warn(file->err, at, "pp: %" PRIu64 ": " TRAINING_ONE_STAGE, spec->stages);
+    return 0;
+}
+
 static int keyword_line(struct text_file *file, struct training_spec *spec)
 {
     char *all[WORDS_MAX], *line = line_next(file);
@@ -284,7 +303,9 @@ static int keyword_line(struct text_file *file, struct training_spec *spec)
     if (words.n > WORDS_MAX)
         return text_file_error(file, "%zu words are more than %d", words.n, WORDS_MAX);
     spec->keyword = word_keyword(file, word_take(&words));
-    return spec->keyword < 0 ? -1 : arguments_take(file, &words, spec);
+    if (spec->keyword < 0 || arguments_take(file, &words, spec) != 0)
+        return -1;
+    return stages_check(file, spec);
 }
 
 // ---- layers ----

@@ -77,10 +77,11 @@ int training_check_group(const struct training_spec *spec, const uint32_t *dim_s
     uint64_t group = spec->model_parallel, ranks = 1;
     for (uint32_t d = 0; d < n_dims; d++)
         ranks *= dim_size[d];
-    if (spec->all_ranks > 0 && spec->all_ranks != ranks)
+    uint64_t own = spec->stages > 1 ? spec->all_ranks / spec->stages : spec->all_ranks;
+    if (own > 0 && own != ranks)
         return err_add(err, path,
-                       "the file is of %" PRIu64 " GPUs, and the job has %" PRIu64 " ranks",
-                       spec->all_ranks, ranks);
+                       "the file is of %" PRIu64 " GPUs%s, and the job has %" PRIu64 " ranks", own,
+                       spec->stages > 1 ? " a stage" : "", ranks);
     if (spec->model_parallel == 0) // not used by this keyword
         return 0;
     if (ranks % group != 0)

@@ -89,6 +89,7 @@ struct training_spec {
     int keyword;                // enum training_keyword
     uint32_t last_bottom_layer; // for HYBRID_DLRM*
     uint64_t all_ranks;         // that a file of SimAI names; 0 = none
+    uint64_t stages;            // of a pipeline, of which the job is one; 0 = there is none
     bool whole_gathers;         // sizes of all-gathers are those of the result, as in SimAI's files
     uint64_t model_parallel;    // for HYBRID_TRANSFORMER*: ranks of a group
     uint64_t expert_parallel;   // that a file of SimAI names: ranks that share experts; 0 = none

@@ -100,6 +100,27 @@ def check_jobs(folder):
     refused("a reader's own error", folder, [put(folder, "wrong.cm", HTSIM + "7->1 sparkle 5\n")], "wrong.cm, line 5")
 
 
+STAGE = "\n".join(["HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 4 pp: 3 vpp: 2 ga: 6 all_gpus: 48 checkpoints: 0 checkpoint_initiates: 0 pp_comm 4194304",
+                   "6", *("\t".join(line.split()) for line in (
+                       "grad_gather -1 1 NONE 0 1 NONE 0 1 ALLGATHER 33554432 100", "grad_param_comm -1 1 NONE 0 1 NONE 0 1 REDUCESCATTER 67108864 100",
+                       "moe_grad_norm1 -1 1 NONE 0 1 NONE 0 1 ALLGATHER_DP_EP 1048576 100", "attention_column -1 17508 ALLGATHER 4194304 8754 REDUCESCATTER 0 8754 NONE 0 100",
+                       "mlp_moelayer -1 1 ALLTOALL_EP 8388608 1 ALLTOALL_EP 8388608 1 NONE 0 100", "optimizer -1 1 ALLREDUCE 8 1 NONE 0 1 NONE 0 100"))]) + "\n"
+
+
+def check_stage(folder):
+    """SimAI's analytical workload: tabs, and the layers of one stage of a pipeline."""
+    path = put(folder, "workload_analytical.txt", STAGE)
+    done, scenario = run(folder, path)
+    expect("a stage of SimAI's", done.returncode == 0 and "SimAI workload, 6 layers, 7 collectives in groups tp, dp, ep, dp_ep" in done.stdout
+           and "assumed: there are 3 stages of 16 GPUs: the job is one stage" in done.stdout and scenario["topology"]["nodes"] == 2)
+    if done.returncode:
+        print(done.stderr)
+    ran = subprocess.run([COLLWIRE, "run", os.path.join(folder, "out.json"), "--network", "analytical", "--out", os.path.join(folder, "ran")], capture_output=True, text=True, check=False)
+    expect("a stage of SimAI's runs", ran.returncode == 0)
+    refused("a stage with --strict", folder, [path, "--strict"], "--strict: would be assumed: there are 3 stages")
+    refused("stages that do not divide", folder, [put(folder, "s.txt", STAGE.replace("pp: 3", "pp: 5"))], "pp: 5 stages do not divide 48 GPUs")
+
+
 def check_others(folder):
     cases = [("table.txt", TABLE, "is a table of nccl-tests or rccl-tests: collwire sweep JOB --sizes A:B --against FILE"),
              ("nccl.log", LOG, "is a log of NCCL: collwire library nccl --machine NAME --nodes N --against FILE"),
@@ -227,7 +248,7 @@ def check_hostile(folder):
 
 
 def main():
-    for check in (check_jobs, check_others, check_folders, check_chakra, check_waits, check_hostile):
+    for check in (check_jobs, check_stage, check_others, check_folders, check_chakra, check_waits, check_hostile):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
     print(f"{len(FAILED)} failed" if FAILED else "all hold")

@@ -165,7 +165,12 @@ static void test_simai(void **state)
         {"2 ep: 1 pp: 1 all_gpus: 8", NULL},
         {"2 some: 1 all_gpus: 8 other: 0 checkpoints: 0 checkpoint_initiates: 0", NULL},
         {"2 some: 2 all_gpus: 8", "\"some:\" 2 is not known; if it changes nothing"},
-        {"2 pp: 2 all_gpus: 8", "pp: 2: a pipeline has no meaning in this form"},
+        // with stages the job is one of them
+        {"2 ep: 2 pp: 4 vpp: 2 ga: 8 all_gpus: 32 checkpoints: 0 checkpoint_initiates: 0 pp_comm 9",
+         NULL},
+        {"2 pp: 2 all_gpus: 8", "the file is of 4 GPUs a stage, and the job has 8 ranks"},
+        {"2 pp: 3 all_gpus: 8", "pp: 3 stages do not divide 8 GPUs"},
+        {"2 pp: 2 checkpoints: 0 checkpoint_initiates: 0", "pp: 2 stages do not divide 0 GPUs"},
         {"2 cp: 2 all_gpus: 8", "cp: 2: a split of sequences has no meaning"},
         {"2 ep: 3 all_gpus: 8", "ep: 3 does not divide the 4 data-parallel ranks"},
         {"8 ep: 1 all_gpus: 16", "the file is of 16 GPUs, and the job has 8 ranks"},
