@@ -139,6 +139,28 @@ def layers(draw, n, keyword):
     return made
 
 
+def leads(group, dims):
+    """True if a group of ranks is the product of leading dimensions, times a divisor of the next one."""
+    for size in dims:
+        taken = min(size, group)
+        if group % taken or size % taken:
+            return False
+        group //= taken
+    return group == 1
+
+
+def experts(draw, job, dims, n):
+    """Groups of experts: of the ranks behind a model-parallel group a number shares them."""
+    if draw.chance(0.5):
+        return
+    model = job["model_parallel"]
+    job["expert_parallel"] = draw.rng.choice([k for k in range(1, n // model + 1) if n // model % k == 0 and leads(model * k, dims)])
+    for layer in job["layers"]:
+        for part in ("fwd", "ig", "wg"):
+            if "rank_bytes" not in layer.get(part, {"rank_bytes": []}) and draw.chance(0.3):
+                layer[part]["group"] = draw.rng.choice(("ep", "dp_ep", "auto"))
+
+
 def system(draw, dims):
     """Keys of an ASTRA-sim system file."""
     def implementation():
@@ -216,6 +238,7 @@ def training(draw, n, folder, index, dims=None):
             job["last_bottom_layer"] = draw.rng.randint(0, max(0, last - 1))
         if "TRANSFORMER" in keyword:
             job["model_parallel"] = draw.rng.choice((1, dims[0], n))
+            experts(draw, job, dims, n)
         if "FWD_IN_BCKWD" in keyword:
             job["checkpoints"] = [0]
             job["checkpoint_initiates"] = [draw.rng.randint(0, last)]

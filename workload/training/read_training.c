@@ -30,8 +30,8 @@ enum { N_STRAGGLER_PARAMS = sizeof straggler_params / sizeof *straggler_params }
 
 // Keys that a job with `file` or `dlrm` cannot have.
 static const char *const layer_keys[] = {
-    "parallelism",          "layers", "last_bottom_layer", "model_parallel", "checkpoints",
-    "checkpoint_initiates", NULL};
+    "parallelism",     "layers",      "last_bottom_layer",    "model_parallel",
+    "expert_parallel", "checkpoints", "checkpoint_initiates", NULL};
 
 static bool read_layers(struct reader *r, const struct place *place, const struct job_spec *job,
                         struct training_settings *settings)
@@ -410,7 +410,8 @@ static const struct job_part training_parts_of[] = {
              .offset = offsetof(OF, training), .write = training_write,
              .schema = parallelism_schema),
     PART_ROW("layers", "list", "",
-             "of {name, fwd, ig, wg: {compute, op, bytes}, update_delay, weights, activations}: "
+             "of {name, fwd, ig, wg: {compute, op, bytes, group}, update_delay, weights, "
+             "activations}: "
              "forward, input and weight gradient; what a rank keeps, as far as its exchanges do "
              "not show it",
              .only = PART_LISTED),
@@ -419,6 +420,10 @@ static const struct job_part training_parts_of[] = {
     PART_ROW("model_parallel", "count", "",
              "HYBRID_TRANSFORMER: ranks of a group that share the model", .schema = integer_schema,
              .only = DESCRIBED),
+    PART_ROW("expert_parallel", "count", "0",
+             "HYBRID_TRANSFORMER: data-parallel ranks that share experts, for parts with `group` "
+             "ep (these ranks) or dp_ep (those with the same experts)",
+             .schema = integer_schema, .only = DESCRIBED),
     PART_ROW("checkpoints", "list of layers", "", "layers whose activations are kept",
              .schema = marks_schema, .only = DESCRIBED),
     PART_ROW("checkpoint_initiates", "list of layers", "",

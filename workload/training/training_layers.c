@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The keys of a training job's layers: `parallelism`, `last_bottom_layer`, `model_parallel`,
-// `checkpoints`, `checkpoint_initiates` and `layers`, [{"name": "fc", "fwd": {"compute": "5us",
-// "op": "all_reduce", "bytes": "1MB"}, "ig": {..}, "wg": {..}, "update_delay": "1ns"}, ..].
+// `expert_parallel`, `checkpoints`, `checkpoint_initiates` and `layers`, [{"name": "fc", "fwd":
+// {"compute": "5us", "op": "all_reduce", "bytes": "1MB", "group": "dp_ep"}, "ig": {..}, "wg": {..},
+// "update_delay": "1ns"}, ..].
 #include "workload/training/training_layers.h"
 
 #include <inttypes.h>
@@ -111,7 +112,7 @@ int training_check_group(const struct training_spec *spec, const uint32_t *dim_s
 
 struct job_words {
     int keyword;
-    uint64_t last_bottom_layer, model_parallel;
+    uint64_t last_bottom_layer, model_parallel, expert_parallel;
 };
 
 static const struct param job_words_params[] = {
@@ -123,6 +124,10 @@ static const struct param job_words_params[] = {
               .help = "HYBRID_DLRM: layer that waits for the exchange of the embedding"),
     PARAM_ROW("model_parallel", COUNT, offsetof(struct job_words, model_parallel), .def = "1",
               .min = "1", .max = "262144", .help = "HYBRID_TRANSFORMER: ranks that share a model"),
+    PARAM_ROW("expert_parallel", COUNT, offsetof(struct job_words, expert_parallel), .def = "0",
+              .max = "262144",
+              .help = "HYBRID_TRANSFORMER: data-parallel ranks that share experts; 0 = no part has "
+                      "a `group` of experts"),
 };
 #define N_JOB_WORDS (sizeof job_words_params / sizeof *job_words_params)
 
@@ -154,11 +159,16 @@ _Static_assert(COLL_ALL_REDUCE == 0 && COLL_REDUCE_SCATTER == 1 && COLL_ALL_GATH
 
 struct step_words {
     ps_t compute_ps;
-    int op, of; // indices into ops[] and sides[]
+    int op, of, group; // indices into ops[] and sides[]; enum training_group
     uint64_t bytes;
 };
 
 static const char *const sides[] = {"sender", "receiver", NULL};
+
+static const char *const groups[] = {[TRAINING_GROUP_OF_PART] = "auto",
+                                     [TRAINING_GROUP_EP] = "ep",
+                                     [TRAINING_GROUP_DP_EP] = "dp_ep",
+                                     NULL};
 
 static const struct param step_params[] = {
     PARAM_ROW("compute", TIME, offsetof(struct step_words, compute_ps), .def = "0ns",
@@ -167,12 +177,19 @@ static const struct param step_params[] = {
               .help = "what the ranks exchange"),
     PARAM_ROW("bytes", BYTES, offsetof(struct step_words, bytes), .def = "0B", .max = "1PB",
               .help = "of a rank; of an all_gather its own part"),
+    PARAM_ROW("group", ENUM, offsetof(struct step_words, group), .def = "auto", .choices = groups,
+              .help = "of ranks: as `parallelism` says, those that share experts, or those that "
+                      "have the same ones"),
     PARAM_ROW("rank_bytes_of", ENUM, offsetof(struct step_words, of), .def = "sender",
               .choices = sides,
               .help = "whose bytes `rank_bytes` are: what a rank sends to all, or what all send "
                       "to it"),
 };
 #define N_STEP (sizeof step_params / sizeof *step_params)
+enum {
+    STEP_GROUP = N_STEP - 2,
+    STEP_RANK_BYTES_OF
+}; // rows that are written only where they say more
 
 // Keywords of a layer, which only HYBRID_CUSTOMIZED has.
 static const char *const layer_keywords[] = {"DATA", "MODEL", "HYBRID_DATA_MODEL",
@@ -211,7 +228,8 @@ static void read_rank_bytes(struct reader *r, const struct place *place, bool of
     }
 }
 
-static void read_step(struct reader *r, const struct place *place, struct training_step *step)
+static void read_step(struct reader *r, const struct place *place, const struct training_spec *spec,
+                      struct training_step *step)
 {
     struct keys keys = {0};
     struct step_words words = {0};
@@ -225,13 +243,20 @@ static void read_step(struct reader *r, const struct place *place, struct traini
     struct place list = place_key(place, "rank_bytes");
     *step = (struct training_step){.compute_ns = whole_ns(r, place, "compute", words.compute_ps),
                                    .op = words.op - 1,
+                                   .group = (enum training_group)words.group,
                                    .bytes = words.bytes};
+    struct place group = place_key(place, "group");
+    if (step->group != TRAINING_GROUP_OF_PART && spec->expert_parallel == 0)
+        place_error(r->err, &group,
+                    "is of experts: `expert_parallel` of the job must say how many ranks share "
+                    "them, with parallelism HYBRID_TRANSFORMER");
     read_rank_bytes(r, &list, words.of == 1, step);
 }
 
-static void read_layer(struct reader *r, const struct place *place, int keyword,
-                       struct training_layer *layer)
+static void read_layer(struct reader *r, const struct place *place,
+                       const struct training_spec *spec, struct training_layer *layer)
 {
+    int keyword = spec->keyword;
     struct keys keys = {0};
     struct layer_words words;
     *layer = (struct training_layer){.keyword = keyword};
@@ -248,7 +273,7 @@ static void read_layer(struct reader *r, const struct place *place, int keyword,
                                          .activation_bytes = words.activation_bytes};
     for (int part = 0; part < TRAINING_PARTS; part++) {
         struct place at = place_key(place, training_parts[part]);
-        read_step(r, &at, &layer->parts[part]);
+        read_step(r, &at, spec, &layer->parts[part]);
         keys_add(&keys, training_parts[part]);
     }
     if (keyword == TRAINING_HYBRID_CUSTOMIZED) {
@@ -269,7 +294,7 @@ static void read_layers(struct reader *r, const struct place *place, struct trai
     spec->layers = memory_zeroed(n, sizeof *spec->layers);
     for (; spec->n_layers < n; spec->n_layers++) {
         struct place item = place_item(place, spec->n_layers);
-        read_layer(r, &item, spec->keyword, &spec->layers[spec->n_layers]);
+        read_layer(r, &item, spec, &spec->layers[spec->n_layers]);
     }
 }
 
@@ -300,7 +325,10 @@ int training_read(struct reader *r, const struct place *job, struct training_spe
     read_params(r, job, &keys, job_words_params, N_JOB_WORDS, &words);
     *spec = (struct training_spec){.keyword = words.keyword,
                                    .last_bottom_layer = (uint32_t)words.last_bottom_layer};
-    spec->model_parallel = training_is_transformer(words.keyword) ? words.model_parallel : 0;
+    if (training_is_transformer(words.keyword)) {
+        spec->model_parallel = words.model_parallel;
+        spec->expert_parallel = words.expert_parallel;
+    }
     read_marks(r, &checkpoints, &spec->checkpoints);
     read_marks(r, &initiates, &spec->initiates);
     read_layers(r, &layers, spec);
@@ -325,14 +353,17 @@ static json_t *step_json(const struct training_step *step)
     struct step_words words = {.compute_ps = (ps_t)step->compute_ns * PS_PER_NS,
                                .op = step->op + 1,
                                .of = step->of_receiver,
+                               .group = (int)step->group,
                                .bytes = step->bytes};
     json_t *json = json_object(), *list = json_array();
-    write_params(json, step_params, step->op == TRAINING_NO_OP ? 1 : N_STEP - 1, &words);
+    write_params(json, step_params, step->op == TRAINING_NO_OP ? 1 : STEP_GROUP, &words);
+    if (step->group != TRAINING_GROUP_OF_PART)
+        write_params(json, &step_params[STEP_GROUP], 1, &words);
     for (size_t i = 0; i < step->n_rank_bytes; i++)
         json_array_append_new(list, json_integer((json_int_t)step->rank_bytes[i]));
     if (step->rank_bytes != NULL) {
         json_object_set(json, "rank_bytes", list);
-        write_params(json, &step_params[N_STEP - 1], 1, &words);
+        write_params(json, &step_params[STEP_RANK_BYTES_OF], 1, &words);
     }
     json_decref(list);
     return json;
@@ -369,6 +400,9 @@ void training_write(json_t *job, const char *key, const void *value, const json_
         json_object_set_new(job, "last_bottom_layer", json_integer(spec->last_bottom_layer));
     if (training_is_transformer(spec->keyword))
         json_object_set_new(job, "model_parallel", json_integer((json_int_t)spec->model_parallel));
+    if (spec->expert_parallel > 0)
+        json_object_set_new(job, "expert_parallel",
+                            json_integer((json_int_t)spec->expert_parallel));
     if (spec->keyword == TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD) {
         json_object_set_new(job, "checkpoints", marks_json(&spec->checkpoints));
         json_object_set_new(job, "checkpoint_initiates", marks_json(&spec->initiates));

@@ -22,6 +22,7 @@ static void assert_same(const struct training_spec *x, const struct training_spe
     assert_int_equal(x->keyword, y->keyword);
     assert_int_equal(x->last_bottom_layer, y->last_bottom_layer);
     assert_int_equal(x->model_parallel, y->model_parallel);
+    assert_int_equal(x->expert_parallel, y->expert_parallel);
     assert_int_equal(x->checkpoints.n, y->checkpoints.n);
     assert_int_equal(x->initiates.n, y->initiates.n);
     for (size_t i = 0; i < x->checkpoints.n; i++)
@@ -36,6 +37,7 @@ static void assert_same(const struct training_spec *x, const struct training_spe
             assert_int_equal(a->parts[part].compute_ns, b->parts[part].compute_ns);
             assert_int_equal(a->parts[part].op, b->parts[part].op);
             assert_int_equal(a->parts[part].bytes, b->parts[part].bytes);
+            assert_int_equal(a->parts[part].group, b->parts[part].group);
         }
     }
 }
@@ -48,6 +50,8 @@ static void test_back_and_forth(void **state)
         "HYBRID_DLRM 0\n2\n" A B,
         "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 checkpoints: 2 0 1 "
         "checkpoint_initiates: 1 1\n2\n" A B,
+        "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 2\n1\n"
+        "a -1 1 ALLTOALL_EP 9 2 NONE 0 3 ALLREDUCE_DP_EP 4 5\n",
         "HYBRID_CUSTOMIZED\n1\na 0 1 NONE 0 2 ALLTOALL 9 3 NONE 0 5 HYBRID_MODEL_DATA\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -100,6 +104,14 @@ static void test_mistakes(void **state)
          "layers[0].parallelism: is required"},
         {"{\"parallelism\":\"HYBRID_DLRM\",\"layers\":[{\"name\":\"a\"}]}",
          "the last bottom layer 0 is not below the last layer 0"},
+        {KEYS(",\"fwd\":{\"group\":\"tp\"}"), "layers[0].fwd.group: "},
+        {KEYS(",\"fwd\":{\"op\":\"all_to_all\",\"group\":\"ep\"}"),
+         "layers[0].fwd.group: is of experts: `expert_parallel` of the job must say"},
+        {"{\"parallelism\":\"HYBRID_TRANSFORMER\",\"expert_parallel\":2,\"layers\":[{\"name\":\"a\","
+         "\"fwd\":{\"op\":\"all_to_all\",\"bytes\":9,\"group\":\"ep\"}}]}",
+         NULL},
+        {"{\"parallelism\":\"HYBRID_TRANSFORMER\",\"expert_parallel\":-2,\"layers\":[{\"name\":\"a\"}]}",
+         "expert_parallel: "},
         {"{\"parallelism\":\"DATA\",\"checkpoints\":[-1],\"layers\":[{\"name\":\"a\"}]}",
          "checkpoints[0]: is not the number of a layer"},
         {"{\"parallelism\":\"DATA\",\"checkpoints\":[1],\"layers\":[{\"name\":\"a\"}]}",
