@@ -16,9 +16,11 @@
 #include "engine/base/units.h"
 #include "engine/text/rank_ranges.h"
 #include "engine/text/relative_path.h"
+#include "net/topology/graph_kind.h"
 #include "sim/spec/spec.h"
 #include "workload/flows.h"
 #include "workload/read/flow_file.h"
+#include "workload/read/ns3_flows.h"
 #include "workload/training/astra_workload.h"
 #include "workload/training/training_job.h"
 
@@ -138,6 +140,12 @@ static void flows_make(struct making *m)
         m->ranks = larger >= m->ranks && larger < UINT32_MAX ? larger + 1 : m->ranks;
     }
     free(flows);
+    if (m->from->network != NULL && ns3_flows_is(m->content.head) &&
+        network_ids_are_ranks(m->from->network, m->err) == 0)
+        err_add(m->err, m->from->file,
+                "names nodes by their ids, and the hosts of %s are not its first nodes: renumber "
+                "them, so that the switches come last",
+                m->from->network);
     json_object_set_new(m->job, "kind", json_string("flows"));
 }
 
@@ -200,9 +208,30 @@ static void chakra_make(struct making *m)
                        "(docs/chakra.md)");
 }
 
+/* ---- networks ---- */
+
+static void network_make(struct making *m)
+{
+    m->ranks = 0; // as the file says
+    json_object_set_new(m->job, "kind", json_string("collective"));
+    json_object_set_new(m->job, "op", json_string("all_reduce"));
+    json_object_set_new(m->job, "bytes", json_string("16MB"));
+    note_assume(m->notes, "an all-reduce of 16 MB among all hosts: the file has no job; files of "
+                          "one beside it are taken");
+}
+
+static void network_describe(FILE *out, const struct spec *spec)
+{
+    const struct graph_params *g = (const void *)spec->dims[0].params;
+    fprintf(out, "network of %u hosts, %" PRIu64 " switch%s and %zu links", spec->dims[0].size,
+            g->switches, g->switches == 1 ? "" : "es", g->n_links);
+}
+
+/* ---- all kinds ---- */
+
 static const struct job_row {
     const char *name; // of the kind
-    const char *key;  // of the job, which names the file
+    const char *key;  // of the job, which names the file; NULL = it is its network
     const char *title;
     void (*make)(struct making *m);
     void (*describe)(FILE *out, const struct job_spec *job); // NULL = nothing more
@@ -214,12 +243,13 @@ static const struct job_row {
     {"goal", "file", "program in GOAL", goal_make, NULL},
     {"program", "file", "program of nodes", program_make, NULL},
     {"chakra", "prefix", "", chakra_make, NULL},
+    {NULL, NULL, "", network_make, NULL}, // all kinds of networks
 };
 
 static const struct job_row *row_of(const struct file_kind *kind)
 {
     size_t i = 0;
-    while (strcmp(rows[i].name, kind->name) != 0)
+    while (rows[i].name != NULL && strcmp(rows[i].name, kind->name) != 0)
         i++;
     return &rows[i];
 }
@@ -301,7 +331,7 @@ static char *scenario_text(struct making *m)
     json_t *root = json_object(), *given = NULL;
     json_object_set_new(root, "name", json_string(name));
     if (m->from->network != NULL) {
-        given = network_given(m->from->network, m->err);
+        given = network_given(m->from->network, m->from->output, m->err);
         json_object_update(root, given);
         ranks_name(m);
     } else {
@@ -328,14 +358,15 @@ char *file_job_scenario(const struct file_job *from, struct notes *notes, struct
     struct making m = {.from = from, .notes = notes, .err = err, .job = json_object()};
     size_t errors = err->n_errors;
     char *text = NULL, *relative = path_relative(from->output, from->file);
-    if (from->kind->use == KIND_JOB)
+    if (from->kind->use != KIND_TRACES)
         content_read(&m.content, from->file, err);
     if (err->n_errors == errors) {
         row->make(&m);
-        json_object_set_new(m.job, row->key, json_string(relative));
+        if (row->key != NULL)
+            json_object_set_new(m.job, row->key, json_string(relative));
         ranks_settle(&m);
     }
-    if (err->n_errors == errors && json_object_get(m.job, row->key) == NULL)
+    if (err->n_errors == errors && row->key != NULL && json_object_get(m.job, row->key) == NULL)
         err_add(err, NULL, "the name of the file is not UTF-8 text");
     if (err->n_errors == errors)
         text = scenario_text(&m);
@@ -353,7 +384,9 @@ char *file_job_describe(const struct file_job *from, const struct scenario *scen
         return chakra_import_summary(scenario);
     FILE *out = text_open(&text);
     fputs(row->title, out);
-    if (row->describe != NULL)
+    if (row->key == NULL)
+        network_describe(out, scenario_spec(scenario));
+    else if (row->describe != NULL)
         row->describe(out, &scenario_spec(scenario)->jobs[0]);
     return text_close(out, &text);
 }

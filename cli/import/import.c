@@ -248,7 +248,7 @@ static void outcome_make(const struct profile_import *from, struct recording *r,
     char name[NAME_MOST];
     name_of(name, from->folder);
     struct recording_scenario of = {
-        .network = from->network, .program = from->program, .name = name};
+        .output = from->output, .network = from->network, .program = from->program, .name = name};
     FILE *said = text_open(&text);
     result->scenario = recording_scenario(r, &of, said, err);
     char *lines = text_close(said, &text);

@@ -13,6 +13,7 @@ struct profile_import {
     const char *folder;       // all its files of the format are read, unless they are listed
     const char *const *files; // [n_files] NULL = those of the folder
     size_t n_files;
+    const char *output;  // file of the scenario, from which it names the network's; NULL = none
     const char *network; // a scenario whose network the job gets; NULL = one by the number of GPUs
     const char *program; // as the scenario names the program's file, relative to it
     uint32_t ranks;      // of the job, where the files do not say; 0 = not given

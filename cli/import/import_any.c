@@ -19,6 +19,7 @@ struct decision {
     struct notes notes;
     struct err err;
     const struct file_kind *kind;
+    const char *network; // of the job; NULL = none is given
 };
 
 /* ---- which kind ---- */
@@ -26,6 +27,24 @@ struct decision {
 static bool is_main(const struct file_kind *kind)
 {
     return kind != NULL && kind->use != KIND_PART && kind->use != KIND_OTHER;
+}
+
+// The network that stands beside the files of a job; NULL = none, or an error.
+static const char *network_beside(struct decision *d)
+{
+    const struct found_file *first = NULL;
+    for (size_t i = 0; i < d->found.n; i++) {
+        const struct file_kind *kind = d->found.files[i].kind;
+        if (kind == NULL || kind->use != KIND_NETWORK || d->o->network != NULL)
+            continue;
+        if (first != NULL) {
+            err_add(&d->err, NULL, "two networks, %s and %s: --network FILE says which",
+                    first->path, d->found.files[i].path);
+            return NULL;
+        }
+        first = &d->found.files[i];
+    }
+    return first != NULL ? first->path : d->o->network;
 }
 
 // --as: the files of the kind, or if there are none, those that are not known.
@@ -83,9 +102,14 @@ static const struct file_kind *kind_found(struct decision *d)
     struct text text;
     size_t n = 0;
     FILE *out = text_open(&text);
+    bool job = false; // beside which a network is none of its own
+    for (size_t i = 0; i < d->found.n; i++)
+        job =
+            job || (is_main(d->found.files[i].kind) && d->found.files[i].kind->use != KIND_NETWORK);
     for (const struct file_kind *k = file_kinds; k->name != NULL; k++) {
         size_t files = found_count(&d->found, k->name);
-        bool part = k->use == KIND_GRAPHS && found_count(&d->found, "kineto") > 0;
+        bool part = (k->use == KIND_GRAPHS && found_count(&d->found, "kineto") > 0) ||
+                    (k->use == KIND_NETWORK && job);
         if (files == 0 || !is_main(k) || part)
             continue;
         only = k;
@@ -109,7 +133,7 @@ static void rest_say(struct decision *d, const char *const *parts)
     size_t n = 0, unknown = 0;
     for (size_t i = 0; i < d->found.n; i++) {
         const struct found_file *file = &d->found.files[i];
-        bool taken = file->kind == d->kind;
+        bool taken = file->kind == d->kind || file->path == d->network;
         for (const char *const *part = parts; part != NULL && *part != NULL; part++)
             taken = taken || (file->kind != NULL && strcmp(file->kind->name, *part) == 0);
         if (taken)
@@ -156,6 +180,7 @@ static int recording_take(struct decision *d)
                                     .folder = d->o->args[0],
                                     .files = files,
                                     .n_files = n,
+                                    .network = d->network,
                                     .notes = &d->notes};
     int code = recording_import(d->o, &given);
     free(files);
@@ -226,6 +251,8 @@ static int traces_take(struct decision *d)
     const char *network = part_of(d, o->network, "astra2-network");
     const char *system = part_of(d, o->system, "astra2-system");
     bool astra2 = network != NULL && (o->network == NULL || is_kind(network, "astra2-network"));
+    if (network == NULL)
+        network = d->network;
     if (astra2 != (system != NULL))
         err_add(&d->err, NULL,
                 "traces with %s of ASTRA-sim 2 need its %s too: --network FILE.yml --system "
@@ -264,10 +291,10 @@ static int job_take(struct decision *d)
         return failed(d);
     }
     bool whole = strcmp(d->kind->name, "training") == 0 && astra.network != NULL &&
-                 astra.system != NULL && d->o->network == NULL;
+                 astra.system != NULL && d->network == NULL;
     rest_say(d, whole ? parts : NULL);
     return whole ? astra_import_files(d->o, &astra, &d->notes)
-                 : file_job_import(d->o, d->kind, astra.workload, &d->notes);
+                 : file_job_import(d->o, d->kind, astra.workload, d->network, &d->notes);
 }
 
 int import_any(const struct options *o)
@@ -276,6 +303,8 @@ int import_any(const struct options *o)
     int code = EXIT_BAD_USE;
     if (found_read(&d.found, o->args, o->n_args, &d.err) == 0)
         d.kind = o->as_kind != NULL ? kind_asked(&d) : kind_found(&d);
+    if (d.err.n_errors == 0)
+        d.network = network_beside(&d);
     if (d.err.n_errors > 0)
         failed(&d);
     else if (d.kind->use == KIND_RECORDING || d.kind->use == KIND_GRAPHS)

@@ -2,11 +2,59 @@
 // Topologies as the JSON of a scenario.
 #include "cli/import/import_network.h"
 
-#include "engine/text/json_file.h"
+#include <stdlib.h>
+#include <string.h>
 
-json_t *network_given(const char *file, struct err *err)
+#include "cli/import/kinds.h"
+#include "engine/base/units.h"
+#include "engine/text/json_file.h"
+#include "engine/text/relative_path.h"
+
+static bool is_network(const char *file, struct err *err)
+{
+    struct content content;
+    const struct file_kind *kind =
+        content_read(&content, file, err) == 0 ? kind_of(&content) : NULL;
+    content_free(&content);
+    return kind != NULL && kind->use == KIND_NETWORK;
+}
+
+static json_t *network_of_file(const char *file, const char *output)
+{
+    char *relative = path_relative(output, file);
+    json_t *topology =
+        json_pack("{s:{s:[{s:s,s:s}]}}", "topology", "dims", "kind", "graph", "file", relative);
+    free(relative);
+    return topology;
+}
+
+int network_ids_are_ranks(const char *file, struct err *err)
+{
+    struct content content;
+    char word[CONTENT_WORD];
+    uint64_t nodes = 0, switches = 0, id;
+    bool are = true;
+    if (content_read(&content, file, err) != 0)
+        return -1;
+    const struct file_kind *kind = kind_of(&content);
+    bool hpcc = kind != NULL && strcmp(kind->name, "ns3-network") == 0 &&
+                !content_word(&content, 0, 3, word); // SimAI's has more words
+    if (hpcc && content_word(&content, 0, 0, word) && parse_count(word, &nodes) == 0 &&
+        content_word(&content, 0, 1, word) && parse_count(word, &switches) == 0)
+        for (size_t w = 0; content_word(&content, 1, w, word); w++)
+            are = are && parse_count(word, &id) == 0 && id >= nodes - switches;
+    content_free(&content);
+    return are;
+}
+
+json_t *network_given(const char *file, const char *output, struct err *err)
 {
     static const char *const dropped[] = {"workload", "name", "description", "capture", "$schema"};
+    size_t errors = err->n_errors;
+    if (is_network(file, err))
+        return network_of_file(file, output);
+    if (err->n_errors > errors)
+        return NULL;
     json_t *root = json_file_read(file, err);
     if (root == NULL)
         return NULL;

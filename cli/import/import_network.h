@@ -8,8 +8,13 @@
 #include "collective/nccl/nccl_machine.h"
 #include "engine/base/err.h"
 
-// A scenario without its jobs, name and captures; NULL with errors.
-json_t *network_given(const char *file, struct err *err);
+// A scenario without its jobs, name and captures, or the topology of a network of others, as the
+// scenario `output` names it; NULL with errors.
+json_t *network_given(const char *file, const char *output, struct err *err);
+
+// Whether ids of nodes of HPCC's ns-3 are ranks in its network: its hosts are nodes 0 to N - 1. True
+// for files of other kinds. Returns -1 with an error where the file cannot be read.
+int network_ids_are_ranks(const char *file, struct err *err);
 
 // The topology of `ranks` GPUs in servers of a kind with `gpus` GPUs each, a divisor of `ranks`.
 json_t *network_of_machine(const struct nccl_machine *machine, uint32_t ranks, uint32_t gpus);

@@ -125,7 +125,7 @@ char *recording_scenario(struct recording *r, const struct recording_scenario *f
     json_t *root = json_object(), *given = NULL;
     json_object_set_new(root, "name", json_string(from->name));
     if (from->network != NULL) {
-        given = network_given(from->network, err);
+        given = network_given(from->network, from->output, err);
         json_object_update(root, given);
     } else {
         json_object_set_new(root, "topology", topology_by_gpu(r, said));

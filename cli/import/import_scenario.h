@@ -9,6 +9,7 @@
 #include "engine/base/err.h"
 
 struct recording_scenario {
+    const char *output;  // file of the scenario; NULL = not written
     const char *network; // a scenario whose network the job gets; NULL = by what the files name
     const char *program; // as the scenario names the program's file
     const char *name;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/object/foreign_graph.h"
 #include "engine/base/units.h"
+#include "workload/read/ns3_flows.h"
 #include "workload/training/training_spec.h"
 
 /* ---- by the first bytes ---- */
@@ -13,6 +15,12 @@
 static bool begins(const struct content *c, const char *bytes, size_t n)
 {
     return c->n >= n && memcmp(c->head, bytes, n) == 0;
+}
+
+// A zip, or what tar makes, whose head is that of its first file.
+static bool is_archive(const struct content *c)
+{
+    return begins(c, "PK\x03\x04", 4) || (c->n > 262 && memcmp(c->head + 257, "ustar", 5) == 0);
 }
 
 static bool is_database(const struct content *c) { return begins(c, "SQLite format 3", 16); }
@@ -27,6 +35,16 @@ static bool is_capture(const struct content *c)
     return false;
 }
 
+// Whether the first bytes of a record have the word "schema", an attribute of what has no version.
+static bool has_schema(const struct content *c, size_t at)
+{
+    static const char word[] = "schema";
+    for (; at + sizeof word <= c->n && at < 32; at++)
+        if (memcmp(c->head + at, word, sizeof word - 1) == 0)
+            return true;
+    return false;
+}
+
 // A record behind its length in one or more bytes of 7 bits, which begins with a version: "0.0.4".
 static bool is_chakra_wire(const struct content *c)
 {
@@ -35,6 +53,8 @@ static bool is_chakra_wire(const struct content *c)
     while (at < c->n && at < 5 && b[at] >= 0x80)
         at++;
     at++;
+    if (at < c->n && b[at] == 0x12)
+        return has_schema(c, at);
     if (at + 2 > c->n || b[at] != 0x0a || b[at + 1] == 0 || b[at + 1] > 16 ||
         at + 2 + b[at + 1] > c->n)
         return false;
@@ -83,11 +103,28 @@ static bool is_hwloc(const struct content *c) { return is_element(c, "topology")
 
 static bool is_nccl_graphs(const struct content *c) { return is_element(c, "graphs"); }
 
-// In JSON and in YAML alike.
+// A key of an object at the top, in JSON or at the begin of a line of YAML.
+static bool has_top_key(const struct content *c, const char *key)
+{
+    size_t n = strlen(key);
+    for (const char *at = c->text ? c->head : NULL; at != NULL; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncmp(at, key, n) == 0 && at[n] == ':')
+            return true;
+    }
+    return content_key(c, key);
+}
+
 static bool is_infragraph(const struct content *c)
 {
-    return c->text && content_has(c, "devices") && content_has(c, "components") &&
-           content_has(c, "choice");
+    return has_top_key(c, "devices") && has_top_key(c, "instances") && content_has(c, "ep1");
+}
+
+static bool is_infragraph_old(const struct content *c)
+{
+    return (has_top_key(c, "infrastructure") || has_top_key(c, "devices") ||
+            has_top_key(c, "device")) &&
+           (content_has(c, "components") || content_has(c, "instances"));
 }
 
 /* ---- JSON ---- */
@@ -121,6 +158,10 @@ static bool is_astra2_system(const struct content *c)
     return content_key(c, "scheduling-policy") || content_key(c, "preferred-dataset-splits") ||
            content_key(c, "all-reduce-implementation");
 }
+
+static bool is_astra_dims(const struct content *c) { return content_key(c, "logical-dims"); }
+
+static bool is_feeder(const struct content *c) { return content_key(c, "workload_graph"); }
 
 static bool is_astra2_memory(const struct content *c) { return content_key(c, "memory-type"); }
 
@@ -184,9 +225,41 @@ static bool is_training(const struct content *c)
     return strncmp(word, "HYBRID_", 7) == 0; // of SimAI's too
 }
 
+static bool is_htsim_network(const struct content *c)
+{
+    return c->text && htsim_graph_is(c->head) && content_has(c, "Tier");
+}
+
 static bool is_matrix(const struct content *c)
 {
     return word_is(c, 0, 0, "Nodes") && count_is(c, 0, 1);
+}
+
+// "NODES SWITCHES LINKS", or SimAI's five numbers and a GPU; links have rates.
+static bool is_ns3_network(const struct content *c)
+{
+    char word[CONTENT_WORD];
+    size_t counts = 0;
+    while (count_is(c, 0, counts))
+        counts++;
+    bool more = c->text && content_word(c, 0, counts, word);
+    return ((counts == 3 && !more) || (counts == 5 && more)) && content_has(c, "bps");
+}
+
+static bool is_ns3_config(const struct content *c)
+{
+    return c->text && !c->json && content_has(c, "TOPOLOGY_FILE") && content_has(c, "FLOW_FILE");
+}
+
+// The number of nodes whose packets are traced, and on the second line the nodes.
+static bool is_ns3_trace(const struct content *c)
+{
+    char word[CONTENT_WORD];
+    uint64_t n;
+    if (!count_is(c, 0, 0) || content_word(c, 0, 1, word) || !content_word(c, 0, 0, word) ||
+        parse_count(word, &n) != 0 || n < 8) // fewer: as a list of flows begins
+        return false;
+    return count_is(c, 1, (size_t)n - 1) && !content_word(c, 1, (size_t)n, word);
 }
 
 static bool is_goal(const struct content *c)
@@ -236,6 +309,8 @@ static bool is_perftest_table(const struct content *c)
 static bool is_flows(const struct content *c)
 {
     char line[256];
+    if (c->text && !c->json && ns3_flows_is(c->head))
+        return true;
     if (!c->text || !content_line(c, 0, line, sizeof line))
         return false;
     size_t n = 0;
@@ -301,20 +376,26 @@ const struct file_kind file_kinds[] = {
      "machine whose GPUs and NVLinks it has"},
     {"nccl-graphs", "the graphs that NCCL has found", KIND_OTHER, is_nccl_graphs,
      "these are derived here from the machine, which is in the file of NCCL_TOPO_DUMP_FILE"},
-    {"infragraph", "a network of InfraGraph", KIND_OTHER, is_infragraph,
-     "\"file\" of a dimension of kind \"graph\" reads it"},
+    {"infragraph", "a network of InfraGraph", KIND_NETWORK, is_infragraph, NULL},
+    {"infragraph-old", "a part of a network of InfraGraph, or one of an earlier schema", KIND_OTHER,
+     is_infragraph_old, "a network has `devices`, `instances` and `edges` with `ep1` and `ep2`"},
     {"astra-network", "a network of ASTRA-sim 1.0", KIND_PART, is_astra_network,
      "goes with a system and a workload of ASTRA-sim 1.0: import the three files at once"},
     {"astra2-system", "a system of ASTRA-sim 2", KIND_PART, is_astra2_system, RUN_OF_CHAKRA},
     {"astra2-memory", "a remote memory of ASTRA-sim 2", KIND_PART, is_astra2_memory, RUN_OF_CHAKRA},
+    {"astra-dims", "dimensions for the ns-3 of ASTRA-sim 2", KIND_OTHER, is_astra_dims,
+     "\"dims\" of a chakra job are these; the network is in the topology of ns-3"},
     {"scenario", "a scenario of collwire", KIND_OTHER, is_scenario, "collwire run simulates it"},
     {"graph", "a network, link by link", KIND_OTHER, is_graph,
      "\"file\" of a dimension of kind \"graph\" reads it"},
     {"nccl-json", "JSON of nccl-tests or rccl-tests", KIND_OTHER, is_nccl_json, STANDS_BESIDE},
+    {"chakra-feeder", "what Chakra's feeder reads as JSON", KIND_OTHER, is_feeder,
+     "its collectives have no sizes; the traces that it was made from have them: import these"},
     {"groups", "a list of communicators", KIND_PART, is_groups,
      "goes with traces of Chakra: --groups, or all files at once"},
     {"program", "a program of nodes", KIND_JOB, is_program, NULL},
     {"training", "a workload of ASTRA-sim 1.0 or SimAI", KIND_JOB, is_training, NULL},
+    {"htsim-network", "a network of htsim", KIND_NETWORK, is_htsim_network, NULL},
     {"htsim", "a connection matrix of htsim", KIND_JOB, is_matrix, NULL},
     {"goal", "a program in GOAL", KIND_JOB, is_goal, NULL},
     {"astra-system", "a system of ASTRA-sim 1.0", KIND_PART, is_astra_system,
@@ -329,8 +410,14 @@ const struct file_kind file_kinds[] = {
     {"osu", "a table of OSU's benchmarks", KIND_OTHER, is_osu_table, STANDS_BESIDE},
     {"perftest", "a table of perftest", KIND_OTHER, is_perftest_table,
      "collwire run JOB --against FILE stands beside it, of a job of kind flows"},
+    {"ns3-config", "a configuration of HPCC's ns-3", KIND_OTHER, is_ns3_config,
+     "import the topology and the flows that it names; docs/from/ns-3-hpcc.md has the settings"},
+    {"ns3-trace", "a list of nodes that HPCC's ns-3 traces", KIND_OTHER, is_ns3_trace,
+     "\"capture\": [{\"at\": \"rank3\", \"file\": ..}] has the packets of a node"},
+    {"ns3-network", "a network of HPCC's ns-3 or of SimAI", KIND_NETWORK, is_ns3_network, NULL},
     {"flows", "a list of flows", KIND_JOB, is_flows, NULL},
     {"cdf", "a distribution of sizes", KIND_JOB, is_cdf, NULL},
+    {"archive", "an archive", KIND_OTHER, is_archive, "unpack it, and give its folder"},
     {0},
 };
 

@@ -9,6 +9,7 @@ enum kind_use {
     KIND_GRAPHS,    // likewise, and parts of those of kineto where there are any
     KIND_TRACES,    // execution traces, PREFIX.N.et, are a job together
     KIND_JOB,       // a file is a job (cli/import/file_job.h)
+    KIND_NETWORK,   // the network of the job beside it, or one with a job by default
     KIND_PART,      // belongs to files of another kind
     KIND_OTHER      // another option or command reads it
 };

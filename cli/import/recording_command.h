@@ -10,6 +10,7 @@ struct recording_files {
     const char *folder;
     const char *const *files; // [n_files] NULL = all of the format in the folder
     size_t n_files;
+    const char *network;       // NULL = that of the options
     const struct notes *notes; // printed with the summary; NULL = none
 };
 

@@ -78,12 +78,12 @@ static int job_import(const struct options *o, const struct file_job *job, struc
 }
 
 int file_job_import(const struct options *o, const struct file_kind *kind, const char *file,
-                    struct notes *notes)
+                    const char *network, struct notes *notes)
 {
     struct file_job job = {.kind = kind,
                            .file = file,
                            .output = o->file,
-                           .network = o->network,
+                           .network = network,
                            .ranks = (uint32_t)o->ranks};
     return job_import(o, &job, notes);
 }

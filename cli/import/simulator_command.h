@@ -15,7 +15,7 @@ int astra_import_files(const struct options *o, const struct astra_import *from,
 int chakra_import_files(const struct options *o, const struct chakra_import *from,
                         struct notes *notes);
 int file_job_import(const struct options *o, const struct file_kind *kind, const char *file,
-                    struct notes *notes);
+                    const char *network, struct notes *notes); // network: NULL = a default
 // Traces of `ranks` ranks without a network and system of ASTRA-sim 2; from->network may name a
 // scenario.
 int traces_import(const struct options *o, const struct chakra_import *from, uint32_t ranks,

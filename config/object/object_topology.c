@@ -19,8 +19,10 @@ struct dim_params {
 };
 
 static const struct param dim_params[] = {
-    PARAM_ROW("size", COUNT, offsetof(struct dim_params, size), .min = "1", .max = "262144",
-              .help = "ranks of a group; their product over all dimensions is the network"),
+    PARAM_ROW("size", COUNT, offsetof(struct dim_params, size), .def = "auto", .min = "1",
+              .max = "262144", .can_auto = true,
+              .help = "ranks of a group; their product over all dimensions is the network; auto = "
+                      "the hosts in a graph's file that says them"),
     PARAM_ROW("ranks_per_port", COUNT, offsetof(struct dim_params, ranks_per_port), .def = "1",
               .min = "1", .max = "1024",
               .help = "neighbouring ranks that share a NIC; not where links are direct",
@@ -93,6 +95,24 @@ static void read_overrides(struct reader *r, const struct place *place, struct k
         fit_policy_check(r, place, dim);
 }
 
+// The size of a dimension, which a graph's file may say in place of the scenario. `read`: the file
+// has been, and the shape has no errors.
+static bool settle_size(struct reader *r, const struct place *place, struct dim_spec *dim,
+                        uint64_t given, bool read)
+{
+    const struct graph_params *graph =
+        dim->kind == &topology_graph ? (const void *)dim->params : NULL;
+    uint64_t size = given == PARAM_AUTO && graph != NULL ? graph->hosts : given;
+    dim->size = size <= RANKS_MAX ? (uint32_t)size : RANKS_MAX;
+    if (size != PARAM_AUTO && size > 0)
+        return true;
+    if (graph == NULL || read) // else the file's errors come first
+        place_key_error(r->err, place, "size",
+                        "is required: ranks of a group; their product over all dimensions is the "
+                        "network");
+    return false;
+}
+
 // Read a dimension. Returns true if its shape has no errors; errors in overrides do not count.
 static bool read_dim(struct reader *r, const struct place *place, struct dim_spec *dim,
                      bool *overrides)
@@ -119,7 +139,6 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
                     dim->kind->name);
     keys_add(&keys, "kind");
     read_params(r, place, &keys, dim_params, N_DIM_PARAMS, &own);
-    dim->size = (uint32_t)own.size;
     dim->ranks_per_port = (uint32_t)own.ranks_per_port;
     params_default(dim->kind->params, dim->kind->n_params, dim->params);
     read_params(r, place, &keys, dim->kind->params, dim->kind->n_params, dim->params);
@@ -134,6 +153,7 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
         graph_file_read(r, &file, (struct graph_params *)(void *)dim->params, &dim->links[0]);
         sound = r->err->n_errors == errors;
     }
+    sound = settle_size(r, place, dim, own.size, sound) && sound;
     read_overrides(r, place, &keys, dim, overrides);
     keys_check_of(r, place, &keys, &topology_object);
     return sound;

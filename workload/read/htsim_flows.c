@@ -93,8 +93,11 @@ static int connection(const struct text_file *file, char **words, size_t n, stru
         if (attribute(file, words[i], i + 1 < n ? words[i + 1] : NULL, m, &flow) != 0)
             return -1;
     }
-    if (!started || flow.bytes == 0)
-        return text_file_error(file, "%s is missing", started ? "a size from 1 B" : "start");
+    if (!started)
+        return text_file_error(file, "start is missing");
+    if (flow.bytes == 0)
+        return text_file_error(file, "a size from 1 B is missing: without one, or with 0, htsim's "
+                                     "flows have no end");
     if (m->n == m->cap)
         m->flows = memory_grow(m->flows, &m->cap, sizeof *m->flows);
     m->flows[m->n++] = flow;

@@ -121,6 +121,44 @@ def check_stage(folder):
     refused("stages that do not divide", folder, [put(folder, "s.txt", STAGE.replace("pp: 3", "pp: 5"))], "pp: 5 stages do not divide 48 GPUs")
 
 
+NS3 = "5 1 4\n4\n0 4 100Gbps 0.001ms 0\n1 4 100Gbps 0.001ms 0\n2 4 100Gbps 0.001ms 0\n3 4 100Gbps 0.001ms 0\n"
+NS3_FIRST = "5 1 4\n0\n1 0 100Gbps 0.001ms 0\n2 0 100Gbps 0.001ms 0\n3 0 100Gbps 0.001ms 0\n4 0 100Gbps 0.001ms 0\n"  # its switch is node 0
+NS3_FLOWS = "2\n0 3 3 100 1000000 0\n1 3 3 100 1000000 0.00001\n"
+TOPO = "Nodes 8\nTiers 2\nPodsize 8\n\nTier 0\nRadix_Down 4\nRadix_Up 2\nOversubscribed 2\nDownlink_speed_Gbps 100\nDownlink_Latency_ns 1000\n\nTier 1\nRadix_Down 2\nDownlink_speed_Gbps 100\nDownlink_Latency_ns 1000\n"
+
+
+def check_networks(folder):
+    """A network alone gets a job, beside a job's files it is theirs, and --network takes it."""
+    for name, text, title in (("net.txt", NS3, "network of 4 hosts, 1 switch and 4 links"), ("t.topo", TOPO, "network of 8 hosts, 4 switches and 12 links")):
+        path = put(folder, name, text)
+        done, scenario = run(folder, path)
+        expect(f"{name} alone", done.returncode == 0 and f"{name}: {title}" in done.stdout and "assumed: an all-reduce of 16 MB among all hosts" in done.stdout
+               and scenario["topology"] == {"dims": [{"kind": "graph", "file": name}]})
+        if done.returncode:
+            print(done.stderr)
+            continue
+        ran = subprocess.run([COLLWIRE, "run", os.path.join(folder, "out.json"), "--quiet", "--out", os.path.join(folder, "out")], capture_output=True, check=False)
+        expect(f"{name}: the scenario runs", ran.returncode == 0)
+        refused(f"{name} --strict", folder, [path, "--strict"], "--strict: would be assumed: an all-reduce of 16 MB")
+    flows = put(folder, "flow.txt", NS3_FLOWS)
+    for args in ([os.path.join(folder, "net.txt"), flows], [flows, "--network", os.path.join(folder, "net.txt")]):
+        done, scenario = run(folder, *args)
+        expect("flows on a network", done.returncode == 0 and "flow.txt: list of flows, 2 messages, 2.00 MB" in done.stdout and "assumed" not in done.stdout and "not taken" not in done.stdout
+               and scenario["topology"] == {"dims": [{"kind": "graph", "file": "net.txt"}]} and scenario["workload"]["ranks"] == [0, 1, 2, 3])
+    done, scenario = run(folder, put(folder, "m.cm", HTSIM), os.path.join(folder, "t.topo"))
+    expect("a matrix on its network", done.returncode == 0 and scenario["topology"]["dims"][0]["file"] == "t.topo")
+    refused("two networks", folder, [flows, os.path.join(folder, "net.txt"), os.path.join(folder, "t.topo")], "two networks, ")
+    done, scenario = run(folder, flows, os.path.join(folder, "net.txt"), os.path.join(folder, "t.topo"), "--network", os.path.join(folder, "net.txt"))
+    expect("--network of two", done.returncode == 0 and scenario["topology"]["dims"][0]["file"] == "net.txt" and "not taken: " in done.stdout)
+    refused("ids that are no ranks", folder, [flows, put(folder, "first.txt", NS3_FIRST)], "names nodes by their ids, and the hosts of ")
+    refused("more ranks than hosts", folder, [put(folder, "big.cm", HTSIM.replace("Nodes 8", "Nodes 9")), os.path.join(folder, "t.topo")], "workload.ranks")
+    traces.write_kineto(os.path.join(folder, "run"), check_import.data_parallel(4, 1))
+    done, scenario = run(folder, os.path.join(folder, "run"), os.path.join(folder, "net.txt"))
+    expect("a recording on a network", done.returncode == 0 and scenario["topology"]["dims"][0]["file"] == "net.txt")
+    if done.returncode:
+        print(done.stderr)
+
+
 def check_others(folder):
     cases = [("table.txt", TABLE, "is a table of nccl-tests or rccl-tests: collwire sweep JOB --sizes A:B --against FILE"),
              ("nccl.log", LOG, "is a log of NCCL: collwire library nccl --machine NAME --nodes N --against FILE"),
@@ -133,7 +171,13 @@ def check_others(folder):
              ("t.xml", '<system version="1">\n<cpu numaid="0"/>\n</system>', "is a topology of NCCL: a topology's \"machine\""),
              ("h.xml", '<?xml version="1.0"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n<topology version="2.0">\n</topology>', "is a topology of hwloc (lstopo): a topology's \"machine\": {"),
              ("g.xml", '<graphs version="1">\n</graphs>', "is the graphs that NCCL has found: these are derived here"),
-             ("i.yaml", "name: a\ndevices:\n- name: s\n  components:\n  - {name: x, count: 2, choice: xpu}\n", "is a network of InfraGraph: "),
+             ("i.yaml", "devices:\n- name: s\n  components:\n  - {name: x, count: 2, choice: xpu}\n", "is a part of a network of InfraGraph, or one of an earlier schema: "),
+             ("config.txt", "ENABLE_QCN 1\nTOPOLOGY_FILE mix/fat.txt\nFLOW_FILE mix/flow.txt\n", "is a configuration of HPCC's ns-3: import the topology and the flows"),
+             ("trace.txt", "9\n0 1 2 3 4 5 6 7 8\n", "is a list of nodes that HPCC's ns-3 traces: "),
+             ("feeder.json", '{"workload_graph": [{"Id": 1}]}', "is what Chakra's feeder reads as JSON: its collectives have no sizes"),
+             ("dims.json", '{"logical-dims": ["8"]}', "is dimensions for the ns-3 of ASTRA-sim 2"),
+             ("x.zip", b"PK\x03\x04" + bytes(30), "is an archive: unpack it, and give its folder"),
+             ("x.tar.gz", gzip.compress(bytes(257) + b"ustar" + bytes(250)), "is an archive: unpack it"),
              ("a.xml", '<?xml version="1.0"?>\n<!-- <system> -->\n<algo name="x">', 'is an algorithm of a collective in XML'),
              ("c.pcap", b"\xd4\xc3\xb2\xa1" + bytes(20), "is a packet capture: collwire replay"),
              ("sys.json", '{"scheduling-policy": "LIFO"}', "is a system of ASTRA-sim 2: goes with traces of Chakra"),
@@ -231,7 +275,7 @@ def check_hostile(folder):
     """Cut, changed and repeated files: a scenario, or one clear error and nothing written."""
     rng = random.Random(5)
     trace = json.dumps(traces.kineto_trace(check_import.data_parallel(2, 1), 0, "annotation"))
-    texts = {"w.txt": SIMAI, "d.txt": DATA, "m.cm": HTSIM, "f.csv": CSV, "sizes.txt": CDF, "r.goal": GOAL, "p.jsonl": PROGRAM, "t.json": trace, "log": LOG}
+    texts = {"w.txt": SIMAI, "d.txt": DATA, "m.cm": HTSIM, "f.csv": CSV, "sizes.txt": CDF, "r.goal": GOAL, "p.jsonl": PROGRAM, "t.json": trace, "log": LOG, "net.txt": NS3, "flow.txt": NS3_FLOWS, "t.topo": TOPO}
     bad = 0
     for name, text in texts.items():
         data = text.encode()
@@ -248,7 +292,7 @@ def check_hostile(folder):
 
 
 def main():
-    for check in (check_jobs, check_stage, check_others, check_folders, check_chakra, check_waits, check_hostile):
+    for check in (check_jobs, check_stage, check_networks, check_others, check_folders, check_chakra, check_waits, check_hostile):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
     print(f"{len(FAILED)} failed" if FAILED else "all hold")
