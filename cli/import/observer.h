@@ -2,8 +2,8 @@
 // Graphs of PyTorch's ExecutionTraceObserver as the program of a rank, one file a rank.
 //
 // {"schema": "1.1.0-chakra.0.0.4", "pid": .., "nodes": [{"id": .., "name": "record_param_comms",
-// "inputs": {"values": [[TENSOR..], 33, ["0", "default_pg"], 1, "allreduce", ..]}, "attrs": [{"name":
-// "collective_name", "value": ..}, ..]}, ..]}
+// "inputs": {"values": [[TENSOR..], 33, ["0", "default_pg"], 1, "allreduce", ..]}, "attrs":
+// [{"name": "collective_name", "value": ..}, ..]}, ..]}
 //
 // Used are the nodes record_param_comms, in the order of their ids: collectives and messages, and
 // "wait", which names by its number the collective that the program waits for from there on; and

@@ -112,8 +112,8 @@ static int job_fit(const struct beside *b, const char *path, const struct spec *
         return err_add(
             err, "--against",
             "a table is of one collective or of messages, and the job is of kind %s: "
-            "give a job of kind collective or flows, or a recording of the job (collwire import says of which "
-            "kinds)",
+            "give a job of kind collective or flows, or a recording of the job (collwire import "
+            "says of which kinds)",
             job->kind->name);
     if (ranks == b->table.world)
         return 0;

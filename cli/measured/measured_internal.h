@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the readers of measured tables share: the words of a line, rows, and errors with their place.
+// What the readers of measured tables share: the words of a line, rows, and errors with their
+// place.
 #pragma once
 
 #include "cli/measured/measured_table.h"

@@ -50,8 +50,8 @@ int measured_table_read(struct measured_table *t, const char *path, struct err *
 
 // Make the sizes those of the largest buffer of a rank, as here, for `ranks` ranks. Returns -1 with
 // an error where the table is of messages or of another operation than `op`, by its name; where it
-// is of another number of ranks, or its busbw is that of another operation, a warning says so. Of a recording the rows of the
-// operation and number of ranks remain.
+// is of another number of ranks, or its busbw is that of another operation, a warning says so. Of a
+// recording the rows of the operation and number of ranks remain.
 int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
                        struct err *err);
 

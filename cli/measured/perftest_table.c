@@ -2,8 +2,8 @@
 // Format: perftest, src/perftest_parameters.h: a line with the title ("RDMA_Write BW Test", "Send
 // Latency Test"), and a heading "#bytes #iterations BW peak[Gb/sec] BW average[Gb/sec]
 // MsgRate[Mpps]" or "#bytes #iterations t_min[usec] t_max[usec] t_typical[usec] ..", each with rows
-// of a size. MB/sec and MiB/sec are both 2^20 bytes, MsgRate counts messages. A latency is half of a
-// round trip, but the whole of it for READ; of its columns the median (t_typical) is taken.
+// of a size. MB/sec and MiB/sec are both 2^20 bytes, MsgRate counts messages. A latency is half of
+// a round trip, but the whole of it for READ; of its columns the median (t_typical) is taken.
 #include <math.h>
 #include <string.h>
 

@@ -27,5 +27,6 @@ struct against_file {
 
 // Put the times beside the collectives or messages of job `job` into the result: a row for each
 // operation, size and number of ranks that the file has a time for, of collectives in the order in
-// which they began, of messages by size; and beside its ranks, scaled to its iterations where the file and the job have other numbers of them.
+// which they began, of messages by size; and beside its ranks, scaled to its iterations where the
+// file and the job have other numbers of them.
 void against_collect(struct result *r, uint32_t job, const struct against_file *file);

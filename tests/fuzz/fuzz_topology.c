@@ -4,10 +4,10 @@
 #include "collective/nccl/xml/hwloc.h"
 #include "tests/fuzz/support.h"
 
-#define SCENARIO(machine)                                                                           \
-    "{\"name\": \"f\", \"network\": \"analytical\", \"topology\": {\"machine\": " machine           \
-    ", \"nodes\": 1}, \"workload\": {\"kind\": \"collective\", \"op\": \"all_reduce\", \"bytes\": " \
-    "\"64KiB\", \"library\": {\"kind\": \"nccl\"}}}"
+#define SCENARIO(machine)                                                                          \
+    "{\"name\": \"f\", \"network\": \"analytical\", \"topology\": {\"machine\": " machine          \
+    ", \"nodes\": 1}, \"workload\": {\"kind\": \"collective\", \"op\": \"all_reduce\", "           \
+    "\"bytes\": \"64KiB\", \"library\": {\"kind\": \"nccl\"}}}"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -161,8 +161,8 @@ static int marks_take(const struct text_file *file, struct words *words, const c
 
 // What SimAI's files say of a job beside the words of ASTRA-sim: "ep: 2 pp: 1 vpp: 1 ga: 1
 // all_gpus: 8". Layers are written out for each micro-batch (`ga`), and are those of a rank: with
-// `pp` stages they are the layers of one stage, whose ranks are the job. `vpp` and `pp_comm` concern
-// what passes between stages, which the layers do not have.
+// `pp` stages they are the layers of one stage, whose ranks are the job. `vpp` and `pp_comm`
+// concern what passes between stages, which the layers do not have.
 enum degree_use { DEGREE_EXPERTS, DEGREE_RANKS, DEGREE_STAGES, DEGREE_ONE, DEGREE_OF_STAGES };
 static const struct {
     const char *word, *what;

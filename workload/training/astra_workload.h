@@ -7,9 +7,9 @@
 #include "workload/training/training_spec.h"
 
 // What is left out of a job of several stages, of which the file has one.
-#define TRAINING_ONE_STAGE                                                                           \
-    "the job is one stage of the pipeline; messages between stages, and the time in which it fills " \
-    "and drains, are left out"
+#define TRAINING_ONE_STAGE                                                                         \
+    "the job is one stage of the pipeline; messages between stages, and the time in which it "     \
+    "fills and drains, are left out"
 
 // Read `file`, relative to folder `dir`, into *spec; training_free() it. Returns 0, or -1 with
 // errors at `path` that name file and line; *spec is then empty.

@@ -13,9 +13,9 @@
 //             <object type="PCIDev" pci_type="0207 [15b3:1021] .." pci_link_speed="63.015385">
 //               <object type="OSDev" name="mlx5_0" osdev_type="3">
 //
-// CPUs are NUMA nodes of the host. GPUs are PCI devices of NVIDIA with the class of a display (0300,
-// 0302), in the order of the file. NICs are PCI devices with an OpenFabrics device, or with a
-// network where the server has none of these. The file does not say which GPU it is for NCCL, its
+// CPUs are NUMA nodes of the host. GPUs are PCI devices of NVIDIA with the class of a display
+// (0300, 0302), in the order of the file. NICs are PCI devices with an OpenFabrics device, or with
+// a network where the server has none of these. The file does not say which GPU it is for NCCL, its
 // NVLinks and its link to the CPU: another machine gives them. It does not give rates of NICs
 // either: each is taken at the most that its PCIe link carries, which a warning says. A link
 // without a speed, as lstopo writes it without root, counts as 16 lanes of 8 GT/s at a device, and

@@ -25,8 +25,8 @@
 #include "collective/nccl/nccl_machine.h"
 #include "engine/base/err.h"
 
-// Read the file, or one of hwloc (hwloc.h), named as seen from folder `dir`. `like`: the machine that
-// has what hwloc does not say; NULL = none. Returns NULL with one error at `path` that names the
-// file and the line. free() the machine, whose name is part of the same memory.
+// Read the file, or one of hwloc (hwloc.h), named as seen from folder `dir`. `like`: the machine
+// that has what hwloc does not say; NULL = none. Returns NULL with one error at `path` that names
+// the file and the line. free() the machine, whose name is part of the same memory.
 struct nccl_machine *nccl_topology_read(const char *dir, const char *name, const char *path,
                                         const struct nccl_machine *like, struct err *err);

@@ -107,10 +107,11 @@ static void test_mistakes(void **state)
         {KEYS(",\"fwd\":{\"group\":\"tp\"}"), "layers[0].fwd.group: "},
         {KEYS(",\"fwd\":{\"op\":\"all_to_all\",\"group\":\"ep\"}"),
          "layers[0].fwd.group: is of experts: `expert_parallel` of the job must say"},
-        {"{\"parallelism\":\"HYBRID_TRANSFORMER\",\"expert_parallel\":2,\"layers\":[{\"name\":\"a\","
-         "\"fwd\":{\"op\":\"all_to_all\",\"bytes\":9,\"group\":\"ep\"}}]}",
+        {"{\"parallelism\":\"HYBRID_TRANSFORMER\",\"expert_parallel\":2,\"layers\":[{\"name\":"
+         "\"a\",\"fwd\":{\"op\":\"all_to_all\",\"bytes\":9,\"group\":\"ep\"}}]}",
          NULL},
-        {"{\"parallelism\":\"HYBRID_TRANSFORMER\",\"expert_parallel\":-2,\"layers\":[{\"name\":\"a\"}]}",
+        {"{\"parallelism\":\"HYBRID_TRANSFORMER\",\"expert_parallel\":-2,"
+         "\"layers\":[{\"name\":\"a\"}]}",
          "expert_parallel: "},
         {"{\"parallelism\":\"DATA\",\"checkpoints\":[-1],\"layers\":[{\"name\":\"a\"}]}",
          "checkpoints[0]: is not the number of a layer"},
