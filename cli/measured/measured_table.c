@@ -15,6 +15,9 @@
 #include "engine/base/regular_file.h"
 #include "engine/base/text.h"
 
+#define FILE_MOST (256ll << 20)
+#define ROWS_MOST 4096 // looked up one by one
+
 #define FACTOR_NEAR 0.02 // two decimals of a bandwidth of 1 GB/s
 
 static const struct measured_format *const formats[] = {&measured_nccl, &measured_osu,
@@ -67,6 +70,8 @@ int measured_row_add(struct measured_reading *r, const struct measured_row *row)
 {
     if (measured_table_at(r->table, row->bytes))
         return measured_wrong(r, "a second row of this size: give one table of one operation");
+    if (r->table->n == ROWS_MOST)
+        return measured_wrong(r, "more rows than a table has: a row for each size, 4096 at most");
     if (r->table->n == r->cap)
         r->table->rows = memory_grow(r->table->rows, &r->cap, sizeof *r->table->rows);
     r->table->rows[r->table->n++] = *row;
@@ -150,7 +155,9 @@ int measured_table_read(struct measured_table *t, const char *path, struct err *
     FILE *in = regular_file_stream(path, &why);
     if (!in)
         return err_add(err, path, "cannot be read: %s", why);
-    int status = is_json(in) ? measured_json_read(&r) : read_text(&r, in);
+    int status = regular_file_bytes(in) > FILE_MOST ? err_add(err, path, "is larger than 256 MiB")
+                 : is_json(in)                      ? measured_json_read(&r)
+                                                    : read_text(&r, in);
     fclose(in);
     free(r.place);
     if (status == 0 && t->n == 0)

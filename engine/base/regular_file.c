@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,4 +57,11 @@ FILE *regular_file_stream(const char *path, const char **why)
         close(fd);
     }
     return stream;
+}
+
+long long regular_file_bytes(FILE *stream)
+{
+    struct stat info;
+    bool regular = fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode);
+    return regular ? (long long)info.st_size : -1;
 }

@@ -15,3 +15,6 @@ int regular_file_open_at(int folder, const char *name, const char **why);
 
 // As regular_file_open(), but a stream; NULL on failure.
 FILE *regular_file_stream(const char *path, const char **why);
+
+// The size of an open file in bytes; -1 = it is no regular file, such as a pipe.
+long long regular_file_bytes(FILE *stream);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "engine/base/memory.h"
 #include "engine/base/regular_file.h"
@@ -19,11 +18,10 @@ static const char *file_name(const char *path) { return strcmp(path, "-") == 0 ?
 // guess, which grows.
 static size_t room_for(FILE *stream)
 {
-    struct stat info;
-    if (fstat(fileno(stream), &info) != 0 || !S_ISREG(info.st_mode))
+    long long size = regular_file_bytes(stream);
+    if (size < 0)
         return 65536;
-    size_t size = info.st_size > 0 ? (size_t)info.st_size : 0;
-    return size > FILE_MAX_BYTES ? 0 : size + 2;
+    return (size_t)size > FILE_MAX_BYTES ? 0 : (size_t)size + 2;
 }
 
 static char *stream_read(FILE *stream, const char *name, size_t *length, struct err *err)

@@ -291,8 +291,33 @@ def check_hostile(folder):
     expect("hostile files", bad == 0)
 
 
+def check_large(folder):
+    """Files of a gigabyte, which end in zeros that take no room on the disk: a clear error within 500 MB and a few seconds."""
+    job = put(folder, "job.json", json.dumps({"name": "j", "topology": {"machine": "dgx_h100", "nodes": 2},
+                                              "workload": {"kind": "collective", "op": "all_reduce", "bytes": "1MiB", "library": {"kind": "nccl"}}}))
+    heads = {"w.txt": SIMAI, "m.cm": HTSIM, "f.csv": CSV, "sizes.txt": CDF, "r.goal": GOAL, "p.jsonl": PROGRAM, "table.txt": TABLE, "log": LOG, "net.txt": NS3, "flow.txt": NS3_FLOWS,
+             "t.topo": TOPO, "s.xml": '<system version="1">', "g.json": '{"switches": 1, "links": [', "k.json": '{"traceEvents": [', "i.log": '{"header": {}, "metadata": {}, "coll_perf": {}}\n',
+             "e.et": b"\x08\x0a\x05" + b"0.0.4", "nothing": ""}
+    for name, head in heads.items():
+        path = put(folder, "large/" + name, head)
+        with open(path, "r+b") as file:
+            file.truncate(1 << 30)
+        for args in (["import", path, "-o", os.path.join(folder, "out.json"), "--ranks", "4"], ["run", job, "--against", path, "--out", os.path.join(folder, "out")],
+                     ["library", "nccl", "--machine", "dgx_h100", "--nodes", "2", "--against", path]):
+            child = subprocess.Popen([COLLWIRE, *args], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            said = child.stderr.read().decode(errors="replace")
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            peak = usage.ru_maxrss / 1024
+            good = child.returncode == 2 and "collwire: " in said and (peak < 500 or "COLLWIRE_SANITIZE" in os.environ) and usage.ru_utime + usage.ru_stime < 20
+            expect(f"{name} of 1 GB by {args[0]}: {peak:.0f} MB, {usage.ru_utime:.1f} s", good)
+            if not good:
+                print(child.returncode, said[:300])
+        os.remove(path)
+
+
 def main():
-    for check in (check_jobs, check_stage, check_networks, check_others, check_folders, check_chakra, check_waits, check_hostile):
+    for check in (check_jobs, check_stage, check_networks, check_others, check_folders, check_chakra, check_waits, check_hostile, check_large):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
     print(f"{len(FAILED)} failed" if FAILED else "all hold")
