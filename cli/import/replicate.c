@@ -156,11 +156,14 @@ void recording_replicate(struct recording *r)
             rank_copy(r, first_ones ? i % n : last, i);
     }
     if (first_ones)
-        recording_assume(r, "ranks %u to %u do what the rank of their number modulo %u did", n,
-                         r->world - 1, n);
+        recording_assume(r,
+                         "ranks %u to %u do what the rank of their number modulo %u did; measured "
+                         "times of collectives include waiting for them",
+                         n, r->world - 1, n);
     else
         recording_assume(r,
                          "the %u of %u ranks that were not recorded do what the last recorded "
-                         "rank before them did",
+                         "rank before them did; measured times of collectives include waiting for "
+                         "them",
                          r->world - n, r->world);
 }
