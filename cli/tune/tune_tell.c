@@ -228,25 +228,50 @@ static int write_scenario(const struct tune *t, struct err *err)
     return status;
 }
 
+// The rates of the links that the first scenario's dimensions give, each once: "100Gbps, 400Gbps".
+static void print_rates(const struct tune *t)
+{
+    const json_t *dims =
+        json_object_get(json_object_get(t->cases[0].search.draft.json, "topology"), "dims");
+    const json_t *dim, *link;
+    const char *key, *seen[8];
+    size_t i, n = 0;
+    json_array_foreach(dims, i, dim) json_object_foreach((json_t *)(uintptr_t)dim, key, link)
+    {
+        const char *rate = json_string_value(json_object_get(link, "rate"));
+        bool again = rate == NULL || n == sizeof seen / sizeof *seen;
+        for (size_t k = 0; k < n && !again; k++)
+            again = strcmp(seen[k], rate) == 0;
+        if (again)
+            continue;
+        printf("%s%s", n == 0 ? " with ports of " : ", ", rate);
+        seen[n++] = rate;
+    }
+}
+
 static void print_settings(const struct tune *t)
 {
-    bool ecn = false;
+    size_t ecn = 0;
     printf("\n ");
     for (size_t k = 0; k < t->keys.n; k++) {
         char value[UNKNOWN_TEXT];
         printf(" --set '%s=%s'", t->keys.list[k].path,
                unknown_text(&t->keys.list[k], t->best[k], value));
-        ecn |= strncmp(t->keys.list[k].path, "switch.ecn.", 11) == 0;
     }
     printf("\n");
-    for (size_t k = 0; ecn && k < t->keys.n; k++) {
+    for (size_t k = 0; k < t->keys.n; k++) {
         char value[UNKNOWN_TEXT];
         const char *path = t->keys.list[k].path;
-        if (strncmp(path, "switch.ecn.", 11) == 0)
-            printf("%s%s %s", k == 0 ? "  for a switch: " : ", ", path + 11,
-                   unknown_words(&t->keys.list[k], t->best[k], value));
+        if (strncmp(path, "switch.ecn.", 11) != 0)
+            continue;
+        if (ecn++ == 0) {
+            printf("  for a switch");
+            print_rates(t);
+        }
+        printf("%s %s %s", ecn == 1 ? ":" : ",", path + 11,
+               unknown_words(&t->keys.list[k], t->best[k], value));
     }
-    printf("%s", ecn ? "\n" : "");
+    printf("%s", ecn > 0 ? "\n" : "");
 }
 
 /* ---- all of it ---- */
