@@ -1,66 +1,110 @@
 // SPDX-License-Identifier: MIT
 // collwire diagnose: which cause would make a healthy network give what was measured.
+//
+// A cause is of a kind, at a place. Its hypotheses are settings of the scenario, one for each
+// strength that was tried.
 #pragma once
 
+#include "cli/diagnose/cause_kind.h"
 #include "cli/fit/fit.h"
 
-// A cause as settings of the scenario. Several may append to one list: "faults[+]" is its end.
 struct hypothesis {
-    const char *kind;
-    char *at;    // the place; "" = all of the network
-    char *words; // "half of the rate of rank3->leaf0"
-    json_t *set; // a list of PATH=VALUE
-    /* after the runs */
-    double misfit;           // INFINITY = it has none
+    size_t cause;    // SIZE_MAX = the healthy network
+    double strength; // 0 = the kind has none
+    char *words;     // "half of the rate of rank3->leaf0"
+    json_t *set;     // a list of PATH=VALUE; "faults[+]" is the end of a list
+    /* after the runs (likelihood.c) */
     struct fit_point *point; // NULL = it did not run
+    double misfit;           // INFINITY = it has none
+};
+
+struct cause {
+    const struct cause_kind *kind;
+    char *at;          // the place; "" = all of the network
+    double stands_for; // places that are alike and were not tried, this one included
+    /* after the runs */
+    size_t best; // the hypothesis with the least misfit; SIZE_MAX = none has run
+    double rank; // its misfit, averaged over strengths and places as a likelihood is
 };
 
 struct diagnosis {
     const struct options *options;
     const char *network; // the scenario of the healthy network
     struct fit fit;
+    struct facts facts;
+    struct cause *causes;
+    size_t n_causes, cap_causes;
     struct hypothesis *list; // [0] is the healthy network
     struct fit_form *forms;  // [n] theirs
     size_t n, cap;
     size_t measured; // values that were measured; probes follow, which separate causes
-    size_t *order;   // [n_causes] indices of causes that explain something, the best first
-    size_t n_causes;
+    double *spread;  // [value] variance of its logarithm among seeds
+    size_t *order;   // [n_order] causes that come nearer, the best first; one of each kind
+    size_t n_order;
     bool healthy;
 };
 
-/* ---- what may be wrong (hypotheses.c, hypothesis_kinds.c) ---- */
+/* ---- the list of hypotheses (hypotheses.c) ---- */
 
-// Facts of the healthy network that hypotheses are made of.
-struct healthy_facts {
-    const json_t *metrics, *scenario; // of its run; the resolved scenario
-    char **links;                     // names of links that are tried
-    size_t n_links;
-    double line_bps; // rate of the first link of a rank
-    double time_ns;  // of the run
-    uint32_t n_ranks;
-};
-
-// Add a hypothesis; `set` is a list of formatted settings, each ended by '\n'. Takes `words`.
-void hypothesis_add(struct diagnosis *d, const char *kind, const char *at, char *words,
-                    const char *format, ...) __attribute__((format(printf, 5, 6)));
-// All of one cause.
-void hypotheses_of_kinds(struct diagnosis *d, const struct healthy_facts *facts);
-// The healthy network, and all that may be wrong with it. Returns 0, or -1 with errors.
+// The healthy network with its facts, and all causes with the strengths that are tried first.
+// Returns 0, or -1 with errors.
 int hypotheses_make(struct diagnosis *d, struct err *err);
-// Both of two causes. Returns the number of the new hypothesis.
-size_t hypothesis_join(struct diagnosis *d, size_t a, size_t b);
+// One more strength of a cause. Returns the number of the hypothesis.
+size_t hypothesis_add(struct diagnosis *d, size_t cause, double strength);
+// Both of two hypotheses, as a cause of the kind `two`.
+void hypothesis_join(struct diagnosis *d, size_t a, size_t b);
 // Give the fit the hypotheses from number `from` on. Their array must not grow until they have run.
 void hypotheses_give(struct diagnosis *d, size_t from);
 void hypotheses_free(struct diagnosis *d);
 
+/* ---- how near a run is (likelihood.c) ---- */
+
+// Twice the negative logarithm of the likelihood of all measured values; for the healthy network
+// also without the terms for its own spread, as `usual_misfit` has it.
+double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h);
+// The misfit of a network that is as it was measured, at most.
+double usual_misfit(const struct diagnosis *d);
+// Take the spread among seeds from the runs of the healthy network.
+void spread_of_seeds(struct diagnosis *d);
+// A value as it is compared: its logarithm, above what is too small to tell.
+double value_level(const struct observed_value *v, double value);
+// The mean level of a value over the seeds of a hypothesis, and its variance for one more seed.
+double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
+                       double *variance);
+// Average the likelihoods of a cause over its strengths: writes `best` and `rank`.
+void cause_rank(struct diagnosis *d, size_t cause);
+
+/* ---- strengths between those that have run (strengths.c) ---- */
+
+// The strength of a cause at which the interpolated values are nearest; 0 = it has run.
+double strength_between(const struct diagnosis *d, const struct cause *c);
+
 /* ---- which it is (judge.c) ---- */
 
+// Runs that try each hypothesis once.
+uint64_t diagnosis_runs_least(const struct diagnosis *d);
 // Run all, and pairs where no single cause suffices. Returns false if nothing has run.
 bool diagnosis_run(struct diagnosis *d);
 // The share of the gap between healthy and measured that a cause explains, 0 to 1.
-double cause_explains(const struct diagnosis *d, const struct hypothesis *h);
-// What to measure next: what separates a cause from the next one, or confirms it. To be freed.
+double cause_explains(const struct diagnosis *d, const struct cause *c);
+// Whether the values do not tell it from the first cause.
+bool cause_ties(const struct diagnosis *d, const struct cause *c);
+// Whether it is of the same kind as another one and at a place that the values do not tell apart.
+bool cause_same_kind_near(const struct diagnosis *d, const struct cause *a, const struct cause *b);
+
+/* ---- what to measure next (next.c) ---- */
+
+// A value that tells two causes apart: what each of them would give.
+struct separation {
+    const struct observed_value *value; // NULL = none does
+    double here, there;
+    const struct cause *other;
+};
+struct separation cause_separation(const struct diagnosis *d, size_t place);
+// That in words, or what confirms the cause. To be freed.
 char *cause_next(const struct diagnosis *d, size_t place);
+// Quantities that were not measured, but could be.
+void probes_add(struct diagnosis *d, const json_t *metrics);
 
 /* ---- the result (diagnose_tell.c) ---- */
 

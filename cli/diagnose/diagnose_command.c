@@ -60,9 +60,10 @@ static int diagnose(struct diagnosis *d, struct err *err)
     signals_phase("diagnosing");
     if (open_all(d, err) != 0)
         return ends_interrupted() ? EXIT_NOT_COMPLETED : EXIT_BAD_USE;
-    if (d->fit.budget < d->n * d->fit.seeds) {
+    uint64_t least = diagnosis_runs_least(d);
+    if (d->fit.budget < least) {
         err_add(err, "--budget", "%llu runs are too few to try each cause once: %llu are needed",
-                (unsigned long long)d->fit.budget, (unsigned long long)d->n * d->fit.seeds);
+                (unsigned long long)d->fit.budget, (unsigned long long)least);
         return EXIT_BAD_USE;
     }
     bool run = diagnosis_run(d);

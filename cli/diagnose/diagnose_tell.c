@@ -15,9 +15,14 @@
 #define CAUSES_SHOWN 5
 #define UNIT_ERROR 0.06 // as a logarithm, of a factor of units
 
-static const struct hypothesis *cause(const struct diagnosis *d, size_t i)
+static const struct cause *cause(const struct diagnosis *d, size_t i)
 {
-    return &d->list[d->order[i]];
+    return &d->causes[d->order[i]];
+}
+
+static const struct hypothesis *hypothesis(const struct diagnosis *d, size_t i)
+{
+    return &d->list[cause(d, i)->best];
 }
 
 // A factor of units that all measured values have, against the healthy network: 8, 1000, or their
@@ -38,6 +43,43 @@ static double unit_error(const struct diagnosis *d)
     return 1;
 }
 
+// Places of the same kind that the values do not tell from a cause's own.
+static json_t *also(const struct diagnosis *d, const struct cause *c)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < d->n_causes; i++)
+        if (&d->causes[i] != c && cause_same_kind_near(d, c, &d->causes[i]))
+            json_array_append_new(list, json_string(d->causes[i].at));
+    return list;
+}
+
+// ", or at 12 other places, leaf1->rank4 one of them"
+static char *other_places(const struct diagnosis *d, size_t i)
+{
+    const struct cause *c = cause(d, i);
+    double alike = c->stands_for - 1;
+    json_t *others = also(d, c);
+    for (size_t k = 0; k < d->n_causes; k++)
+        if (&d->causes[k] != c && cause_same_kind_near(d, c, &d->causes[k]))
+            alike += d->causes[k].stands_for;
+    char *text = alike < 0.5 ? memory_text("")
+                 : json_array_size(others) == 0
+                     ? text_format(" (or one of %.0f like it)", alike)
+                     : text_format(" (or one of %.0f others, as %s)", alike,
+                                   json_string_value(json_array_get(others, 0)));
+    json_decref(others);
+    return text;
+}
+
+static json_t *separation_json(const struct diagnosis *d, size_t i)
+{
+    struct separation s = cause_separation(d, i);
+    if (!s.value)
+        return json_null();
+    return json_pack("{s:s, s:s, s:f, s:s, s:f}", "quantity", s.value->quantity, "place",
+                     s.value->place, "here", s.here, "from", s.other->kind->name, "there", s.there);
+}
+
 static void print_causes(const struct diagnosis *d)
 {
     size_t width = terminal_width(stdout);
@@ -52,19 +94,24 @@ static void print_causes(const struct diagnosis *d)
     if (d->healthy)
         terminal_wrap(stdout, "healthy: the network gives what was measured, within its spread", 0,
                       2, width);
-    else if (d->n_causes == 0)
+    else if (d->n_order == 0)
         terminal_wrap(stdout, "not healthy, and none of the causes that were tried comes nearer", 0,
                       2, width);
-    for (size_t i = 0; i < d->n_causes && i < CAUSES_SHOWN && !d->healthy; i++) {
-        const struct hypothesis *h = cause(d, i);
-        char *next = cause_next(d, i),
-             *text = text_format("%zu. %s: explains %.0f %% of the gap; %s", i + 1, h->words,
-                                 100 * cause_explains(d, h), next);
+    for (size_t i = 0; i < d->n_order && i < CAUSES_SHOWN && !d->healthy; i++) {
+        char *next = cause_next(d, i), *places = other_places(d, i),
+             *text =
+                 text_format("%zu. %s%s: explains %.0f %% of the gap%s; %s", i + 1,
+                             hypothesis(d, i)->words, places, 100 * cause_explains(d, cause(d, i)),
+                             i > 0 && cause_ties(d, cause(d, i))
+                                 ? ", and is not told from the first by what was measured"
+                                 : "",
+                             next);
+        free(places);
         terminal_wrap(stdout, text, 0, 3, width);
         free(text);
         free(next);
     }
-    if (d->healthy || d->n_causes == 0)
+    if (d->healthy || d->n_order == 0)
         return;
     double left = 1 - cause_explains(d, cause(d, 0));
     if (left > 0.25) {
@@ -76,7 +123,7 @@ static void print_causes(const struct diagnosis *d)
 
 static void print_values(const struct diagnosis *d)
 {
-    const struct hypothesis *best = d->n_causes > 0 ? cause(d, 0) : NULL;
+    const struct hypothesis *best = d->n_order > 0 ? hypothesis(d, 0) : NULL;
     printf("\n  %-40s %14s %14s %14s\n", "measured", "measured", "healthy",
            best ? "first cause" : "");
     for (size_t i = 0; i < d->measured; i++) {
@@ -95,23 +142,26 @@ static void print_values(const struct diagnosis *d)
 static json_t *diagnosis_json(const struct diagnosis *d)
 {
     json_t *causes = json_array(), *values = json_array();
-    for (size_t i = 0; i < d->n_causes && !d->healthy; i++) {
-        const struct hypothesis *h = cause(d, i);
+    for (size_t i = 0; i < d->n_order && !d->healthy; i++) {
+        const struct cause *c = cause(d, i);
         char *next = cause_next(d, i);
         json_array_append_new(
-            causes, json_pack("{s:s, s:s, s:s, s:O, s:f, s:f, s:s}", "kind", h->kind, "at", h->at,
-                              "words", h->words, "set", d->forms[d->order[i]].set, "explains",
-                              cause_explains(d, h), "fit", h->misfit, "next", next));
+            causes, json_pack("{s:s, s:s, s:o, s:s, s:O, s:f, s:f, s:b, s:s, s:o}", "kind",
+                              c->kind->name, "at", c->at, "also", also(d, c), "words",
+                              hypothesis(d, i)->words, "set", d->forms[c->best].set, "explains",
+                              cause_explains(d, c), "fit", hypothesis(d, i)->misfit, "tie",
+                              d->n_order > 1 && cause_ties(d, i > 0 ? c : cause(d, 1)), "next",
+                              next, "separates", separation_json(d, i)));
         free(next);
     }
     for (size_t i = 0; i < d->measured; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
-        double first = d->n_causes > 0 ? exp(cause(d, 0)->point->log_mean[i]) / v->scale : 0;
+        double first = d->n_order > 0 ? exp(hypothesis(d, 0)->point->log_mean[i]) / v->scale : 0;
         json_array_append_new(
             values, json_pack("{s:s, s:s, s:s, s:f, s:f, s:o}", "quantity", v->quantity, "place",
                               v->place, "unit", v->unit, "measured", v->value / v->scale, "healthy",
                               exp(d->list[0].point->log_mean[i]) / v->scale, "first",
-                              d->n_causes > 0 ? json_real(first) : json_null()));
+                              d->n_order > 0 ? json_real(first) : json_null()));
     }
     return json_pack("{s:b, s:f, s:f, s:I, s:b, s:o, s:o}", "healthy", d->healthy, "units",
                      unit_error(d), "fit", d->list[0].misfit, "runs", (json_int_t)d->fit.runs,
@@ -121,7 +171,7 @@ static json_t *diagnosis_json(const struct diagnosis *d)
 // The scenario with the settings of the first cause, or the healthy one.
 static int write_scenario(const struct diagnosis *d, struct err *err)
 {
-    size_t best = d->n_causes > 0 && !d->healthy ? d->order[0] : 0, i;
+    size_t best = d->n_order > 0 && !d->healthy ? cause(d, 0)->best : 0, i;
     struct draft made = {.json = json_deep_copy(d->fit.draft.json), .folder = d->fit.draft.folder};
     const json_t *one;
     int status = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of hypotheses: the healthy network, what may be wrong with it, and pairs.
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +10,8 @@
 #include "cli/terminal/ends.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/base/units.h"
 
-#define LINKS_ALL 40    // links of a network of which each is tried
-#define FAR 3.0         // sigmas from the healthy network: such a value names places
-#define PROBES_LINKS 48 // links whose use may separate causes
+#define PAIRS_TRIED 3 // pairs of ranks
 
 /* ---- the list ---- */
 
@@ -27,42 +23,52 @@ static void take(struct diagnosis *d, struct hypothesis one)
     d->list[d->n++] = one;
 }
 
-void hypothesis_add(struct diagnosis *d, const char *kind, const char *at, char *words,
-                    const char *format, ...)
+static size_t add_cause(struct diagnosis *d, const struct cause_kind *kind, const char *at,
+                        double stands_for)
 {
-    char *text = NULL, *rest, *line;
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    text = memory_zeroed((size_t)length + 1, 1);
-    va_start(args, format);
-    vsnprintf(text, (size_t)length + 1, format, args);
-    va_end(args);
-    json_t *set = json_array();
-    for (rest = text; (line = strsep(&rest, "\n")) != NULL;)
-        if (*line)
-            json_array_append_new(set, json_string(line));
-    free(text);
-    take(d, (struct hypothesis){.kind = kind, .at = memory_text(at), .words = words, .set = set});
+    if (d->n_causes == d->cap_causes)
+        d->causes = memory_grow(d->causes, &d->cap_causes, sizeof *d->causes);
+    d->causes[d->n_causes] = (struct cause){.kind = kind,
+                                            .at = memory_text(at),
+                                            .stands_for = stands_for,
+                                            .best = SIZE_MAX,
+                                            .rank = INFINITY};
+    return d->n_causes++;
 }
 
-size_t hypothesis_join(struct diagnosis *d, size_t a, size_t b)
+size_t hypothesis_add(struct diagnosis *d, size_t cause, double strength)
+{
+    const struct cause *c = &d->causes[cause];
+    struct text words, set;
+    FILE *to_words = text_open(&words), *to_set = text_open(&set);
+    c->kind->form(&d->facts, c->at, strength, to_words, to_set);
+    char *said = text_close(to_words, &words), *lines = text_close(to_set, &set), *rest = lines,
+         *line;
+    json_t *list = json_array();
+    while ((line = strsep(&rest, "\n")) != NULL)
+        if (*line)
+            json_array_append_new(list, json_string(line));
+    free(lines);
+    take(d, (struct hypothesis){.cause = cause, .strength = strength, .words = said, .set = list});
+    return d->n - 1;
+}
+
+void hypothesis_join(struct diagnosis *d, size_t a, size_t b)
 {
     const struct hypothesis x = d->list[a], y = d->list[b];
+    const char *first = d->causes[x.cause].at, *second = d->causes[y.cause].at;
     json_t *set = json_copy(x.set);
     json_array_extend(set, y.set);
-    take(d, (struct hypothesis){.kind = "two",
-                                .at = text_format("%s%s%s", x.at, *x.at && *y.at ? ", " : "", y.at),
-                                .words = text_format("%s, and %s", x.words, y.words),
-                                .set = set});
-    return d->n - 1;
+    char *at = text_format("%s%s%s", first, *first && *second ? ", " : "", second);
+    size_t cause = add_cause(d, &cause_two, at, 1);
+    free(at);
+    take(d, (struct hypothesis){
+                .cause = cause, .words = text_format("%s, and %s", x.words, y.words), .set = set});
 }
 
 void hypotheses_free(struct diagnosis *d)
 {
     for (size_t i = 0; i < d->n; i++) {
-        free(d->list[i].at);
         free(d->list[i].words);
         json_decref(d->list[i].set);
     }
@@ -70,100 +76,87 @@ void hypotheses_free(struct diagnosis *d)
         free(d->forms[i].name);
         json_decref(d->forms[i].set);
     }
+    for (size_t i = 0; i < d->n_causes; i++)
+        free(d->causes[i].at);
+    facts_free(&d->facts);
+    free(d->causes);
     free(d->forms);
     free(d->list);
     free(d->order);
+    free(d->spread);
 }
 
-/* ---- places ---- */
+/* ---- causes of a kind ---- */
 
-// Whether two names differ in their numbers alone: such links are alike.
-static bool alike(const char *a, const char *b)
+static bool has_cause(const struct diagnosis *d, size_t from, const char *at)
 {
-    while (*a && *b) {
-        a += strspn(a, "0123456789");
-        b += strspn(b, "0123456789");
-        if (*a != *b)
-            return false;
-        a += *a != '\0';
-        b += *b != '\0';
-    }
-    return *a == *b;
-}
-
-// Whether a value that is far from the healthy network is of this link, or of one of its ends.
-static bool is_named(const struct diagnosis *d, const char *link)
-{
-    for (size_t i = 0; i < d->measured; i++) {
-        const struct observed_value *v = &d->fit.measured.list[i];
-        if (*v->place == '\0' || fabs(fit_residual(&d->fit, d->list[0].point, i)) < FAR)
-            continue;
-        char *copy = memory_text(v->place), *rest = copy, *end;
-        bool found = strcmp(v->place, link) == 0;
-        while (!found && (end = strsep(&rest, ">")) != NULL) {
-            end[strcspn(end, "-")] = '\0';
-            size_t n = strlen(end);
-            const char *at = n > 0 ? strstr(link, end) : NULL;
-            found = at && (at[n] == '\0' || at[n] == '-') && (at == link || at[-1] == '>');
-        }
-        free(copy);
-        if (found)
+    for (size_t i = from; i < d->n_causes; i++)
+        if (strcmp(d->causes[i].at, at) == 0)
             return true;
-    }
     return false;
 }
 
-static void find_links(const struct diagnosis *d, struct healthy_facts *facts)
+// The tier of a link between switches; upwards and downwards are one.
+static void add_tier(struct diagnosis *d, const struct cause_kind *kind, const char *link,
+                     size_t from)
 {
-    const json_t *links = json_object_get(facts->metrics, "links"), *one;
-    size_t i, all = json_array_size(links);
-    facts->links = memory_zeroed(all + 1, sizeof *facts->links);
-    json_array_foreach(links, i, one)
-    {
-        const char *at = json_string_value(json_object_get(one, "at"));
-        bool known = false;
-        for (size_t k = 0; k < facts->n_links; k++)
-            known |= all > LINKS_ALL && alike(facts->links[k], at);
-        if (at && (!known || is_named(d, at)))
-            facts->links[facts->n_links++] = memory_text(at);
+    char *pattern = name_pattern(link), *arrow = strstr(pattern, "->");
+    char *back = arrow ? text_format("%s->%.*s", arrow + 2, (int)(arrow - pattern), pattern) : NULL;
+    if (back && !has_cause(d, from, pattern) && !has_cause(d, from, back))
+        add_cause(d, kind, pattern, 1);
+    free(back);
+    free(pattern);
+}
+
+static void add_at_links(struct diagnosis *d, const struct cause_kind *kind)
+{
+    size_t from = d->n_causes;
+    for (size_t i = 0; i < d->facts.n_links; i++) {
+        const struct place *p = &d->facts.links[i];
+        bool trunk = link_is_trunk(p->at);
+        if (kind->places == AT_TIERS && trunk)
+            add_tier(d, kind, p->at, from);
+        else if (kind->places == AT_DIRECTIONS || (kind->places == AT_LINKS && !p->back) ||
+                 (kind->places == AT_TRUNKS && trunk && !p->back))
+            add_cause(d, kind, p->at, p->stands_for);
     }
 }
 
-/* ---- probes ---- */
-
-static void add_probe(struct diagnosis *d, const char *quantity, const char *place)
+static void add_at_ranks(struct diagnosis *d, const struct cause_kind *kind)
 {
-    struct observed *m = &d->fit.measured;
-    for (size_t i = 0; i < m->n; i++)
-        if (strcmp(m->list[i].quantity, quantity) == 0 && strcmp(m->list[i].place, place) == 0)
-            return;
-    m->list = memory_resize(m->list, m->n + 1, sizeof *m->list);
-    m->list[m->n++] = (struct observed_value){.quantity = memory_text(quantity),
-                                              .place = memory_text(place),
-                                              .unit = memory_text(""),
-                                              .value = 1,
-                                              .relative = 1,
-                                              .scale = 1,
-                                              .held_out = true};
+    for (size_t i = 0; i < d->facts.n_ranks_tried; i++)
+        add_cause(d, kind, d->facts.ranks[i].at, d->facts.ranks[i].stands_for);
 }
 
-// Quantities that were not measured, but could be.
-static void add_probes(struct diagnosis *d, const json_t *metrics)
+static void add_pairs(struct diagnosis *d, const struct cause_kind *kind)
 {
-    static const char *const totals[] = {"drops",    "marks",         "cnps",     "pauses",
-                                         "timeouts", "retransmitted", "max_queue"};
-    const json_t *links = json_object_get(metrics, "links"), *link;
-    size_t i;
-    for (i = 0; i < sizeof totals / sizeof *totals; i++)
-        add_probe(d, totals[i], "");
-    json_array_foreach(links, i, link)
-    {
-        if (i < PROBES_LINKS)
-            add_probe(d, "utilization", json_string_value(json_object_get(link, "at")));
+    uint32_t n = d->facts.n_ranks;
+    for (uint32_t i = 0; i < PAIRS_TRIED && i < n / 2; i++) {
+        char *at = text_format("rank%u, rank%u", i, i + n / 2);
+        add_cause(d, kind, at, (double)n * n / 4 / PAIRS_TRIED);
+        free(at);
     }
 }
 
-/* ---- all of them ---- */
+static void add_kind(struct diagnosis *d, const struct cause_kind *kind)
+{
+    size_t from = d->n_causes;
+    if (kind->may && !kind->may(&d->facts))
+        return;
+    if (kind->places == AT_ALL)
+        add_cause(d, kind, "", 1);
+    else if (kind->places == AT_RANKS)
+        add_at_ranks(d, kind);
+    else if (kind->places == AT_PAIRS)
+        add_pairs(d, kind);
+    else
+        add_at_links(d, kind);
+    for (size_t c = from; c < d->n_causes; c++)
+        for (size_t s = 0; s < (kind->strengths ? kind->n_strengths : 1); s++)
+            hypothesis_add(d, c, kind->strengths ? kind->strengths[s] : 0);
+}
+
+/* ---- settings ---- */
 
 // The jobs as a list, so that another one can be added.
 static void list_jobs(json_t *scenario)
@@ -209,6 +202,8 @@ void hypotheses_give(struct diagnosis *d, size_t from)
     d->fit.forms = d->forms;
 }
 
+/* ---- all of them ---- */
+
 static json_t *run_healthy(struct diagnosis *d, struct err *err)
 {
     struct collwire_scenario *scenario =
@@ -227,62 +222,41 @@ static json_t *run_healthy(struct diagnosis *d, struct err *err)
     return metrics;
 }
 
-static void ranks_of(struct healthy_facts *facts)
+static int check_places(const struct diagnosis *d, struct err *err)
 {
-    const json_t *links = json_object_get(facts->metrics, "links"), *one;
-    size_t i;
-    json_array_foreach(links, i, one)
-    {
-        const char *at = json_string_value(json_object_get(one, "at"));
-        if (at && strncmp(at, "rank", 4) == 0) {
-            uint32_t rank = (uint32_t)strtoul(at + 4, NULL, 10);
-            facts->n_ranks = rank + 1 > facts->n_ranks ? rank + 1 : facts->n_ranks;
-            double busy_ns =
-                       json_number_value(json_object_get(one, "utilization")) * facts->time_ns,
-                   bytes = json_number_value(json_object_get(one, "bytes"));
-            if (facts->line_bps <= 0 && busy_ns > 0) // whole Gb/s, since both are rounded
-                facts->line_bps = round(8 * bytes / busy_ns) * 1e9;
-        }
+    int status = 0;
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        if (v->job || !isnan(observed_predict(v, d->facts.metrics)))
+            continue;
+        char *where = text_format("line %u", v->line);
+        status = err_add(err, where, "the results have no %s %s", v->quantity, v->place);
+        free(where);
     }
+    return status;
 }
 
 int hypotheses_make(struct diagnosis *d, struct err *err)
 {
+    static struct kind_rows (*const tables[KIND_TABLES])(void) = {kinds_of_links, kinds_of_switches,
+                                                                  kinds_of_hosts, kinds_of_jobs};
     list_jobs(d->fit.draft.json);
     d->measured = d->fit.measured.n;
     json_t *metrics = run_healthy(d, err);
     if (!metrics)
         return -1;
-    add_probes(d, metrics);
-    hypothesis_add(d, "healthy", "", memory_text("the network as it is described"), "%s", "");
-    hypotheses_give(d, 0);
-    if (fit_keep_in(&d->fit, "diagnose.jsonl", err) != 0) {
-        json_decref(metrics);
+    facts_make(&d->facts, metrics, d->fit.draft.json, &d->fit.measured);
+    if (check_places(d, err) != 0)
         return -1;
+    probes_add(d, metrics);
+    take(d, (struct hypothesis){.cause = SIZE_MAX,
+                                .words = memory_text("the network as it is described"),
+                                .set = json_array()});
+    for (size_t t = 0; t < KIND_TABLES; t++) {
+        struct kind_rows table = tables[t]();
+        for (size_t i = 0; i < table.n; i++)
+            add_kind(d, &table.rows[i]);
     }
-    double places[1][UNKNOWNS_MOST] = {0};
-    fit_run(&d->fit, 1, places, &d->list[0].point);
-    int status = d->list[0].point ? 0 : -1;
-    for (size_t i = 0; i < d->measured && status == 0; i++) {
-        const struct observed_value *v = &d->fit.measured.list[i];
-        if (isnan(d->list[0].point->log_mean[i])) {
-            char *where = text_format("line %u", v->line);
-            status = err_add(err, where, "the results have no %s %s", v->quantity, v->place);
-            free(where);
-        }
-    }
-    if (status == 0) {
-        struct healthy_facts facts = {.metrics = metrics,
-                                      .scenario = json_object_get(metrics, "scenario")};
-        facts.time_ns = json_number_value(json_object_get(metrics, "sim_time_ns"));
-        ranks_of(&facts);
-        find_links(d, &facts);
-        hypotheses_of_kinds(d, &facts);
-        for (size_t i = 0; i < facts.n_links; i++)
-            free(facts.links[i]);
-        free(facts.links);
-        hypotheses_give(d, 1);
-    }
-    json_decref(metrics);
-    return status;
+    hypotheses_give(d, 0);
+    return fit_keep_in(&d->fit, "diagnose.jsonl", err);
 }

@@ -14,8 +14,9 @@ struct fit_point {
     // [value of the measured list] mean of the logarithm over the seeds, and its standard error;
     // -INFINITY = none (0), NAN = the results have no such place
     double *log_mean, *log_error;
-    char *key;  // the texts of the values
-    bool asked; // this search has asked for it, so its runs count in the budget
+    char *key;      // the texts of the values
+    bool asked;     // this search has asked for it, so its runs count in the budget
+    uint64_t seeds; // of the mean
 };
 
 // A variant of the scenario: settings (PATH=VALUE) that are applied to it, and the name under which
@@ -27,7 +28,8 @@ struct fit_form {
 
 struct fit {
     const struct options *options;
-    // If there are any, a point is one of these forms: places[0] is its number.
+    // If there are any, a point is one of these forms: places[0] is its number. One that the network
+    // cannot have does not run.
     const struct fit_form *forms;
     struct draft draft;
     struct unknowns unknowns;
@@ -61,6 +63,9 @@ int fit_keep_in(struct fit *f, const char *file, struct err *err);
 // Writes the points to list[]; the fit owns them. A point that was not run, since the fit was
 // interrupted or its budget was used up, is NULL.
 void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit_point **list);
+
+// Run points again over more seeds than they have. Those that it was interrupted in become NULL.
+void fit_deepen(struct fit *f, size_t n, struct fit_point **list, uint64_t seeds);
 
 // The value of one seed, first_seed + 1 onwards; NAN = it has not run, or has no such place.
 double fit_value(const struct fit *f, const struct fit_point *p, uint64_t seed, size_t value);

@@ -73,16 +73,24 @@ static struct options settings_of(const struct fit *f, const struct task *t)
     return sets;
 }
 
-static void work(void *ctx, size_t task, int to_parent)
+// Settings with those of a run of its own that a value has.
+static struct options settings_for(const struct fit *f, const struct task *t, const char *job)
 {
-    const struct batch *b = ctx;
+    struct options sets = settings_of(f, t);
+    bool list = json_is_array(json_object_get(f->draft.json, "workload"));
+    size_t path = job ? strcspn(job, "=") : 0;
+    if (job)
+        options_set(&sets, text_format("workload%s%.*s", list ? "[0]" : "", (int)path, job),
+                    job + path + 1);
+    return sets;
+}
+
+// The results of the run of the values that have this job, as a process may end with.
+static json_t *run_job(const struct batch *b, size_t task, const char *job)
+{
     const struct fit *f = b->fit;
     struct err err = {0};
-    struct text text;
-    signals_keep();
-    signals_install();
-    memory_share(f->options->jobs);
-    struct options sets = settings_of(f, &b->tasks[task]);
+    struct options sets = settings_for(f, &b->tasks[task], job);
     char *scenario = json_dumps(f->draft.json, 0);
     struct collwire_scenario *opened = collwire_scenario_parse(
         scenario, f->draft.folder, sets.sets, sets.n_sets, f->options->policies, messages_of(&err));
@@ -94,9 +102,40 @@ static void work(void *ctx, size_t task, int to_parent)
     json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL;
     if (!metrics || made.code == EXIT_INTERRUPTED)
         _exit(EXIT_NOT_COMPLETED);
+    free(scenario);
+    return metrics;
+}
+
+static bool same_job(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static void work(void *ctx, size_t task, int to_parent)
+{
+    const struct batch *b = ctx;
+    const struct fit *f = b->fit;
+    const struct observed_value *list = f->measured.list;
+    double *values = memory_zeroed(f->measured.n + 1, sizeof *values);
+    bool *known = memory_zeroed(f->measured.n + 1, sizeof *known);
+    struct text text;
+    signals_keep();
+    signals_install();
+    memory_share(f->options->jobs);
+    if (f->forms && !freopen("/dev/null", "w", stderr)) // a form that the network cannot have
+        _exit(EXIT_NOT_COMPLETED);                      // is left out, and nothing is said
+    for (size_t i = 0; i < f->measured.n; i++) {
+        json_t *metrics = known[i] ? NULL : run_job(b, task, list[i].job);
+        for (size_t k = i; metrics && k < f->measured.n; k++)
+            if (same_job(list[i].job, list[k].job)) {
+                values[k] = observed_predict(&list[k], metrics);
+                known[k] = true;
+            }
+        json_decref(metrics);
+    }
     FILE *out = text_open(&text);
     for (size_t i = 0; i < f->measured.n; i++)
-        fprintf(out, "%.17g ", observed_predict(&f->measured.list[i], metrics));
+        fprintf(out, "%.17g ", values[i]);
     char *told = text_close(out, &text);
     size_t length = strlen(told);
     _exit(write(to_parent, told, length) == (ssize_t)length ? EXIT_DONE : EXIT_NOT_COMPLETED);
@@ -131,7 +170,7 @@ static void on_ended(void *ctx, const struct pool_end *end)
     struct batch *b = ctx;
     struct fit *f = b->fit;
     if (end->code != EXIT_DONE) {
-        f->interrupted |= end->code == EXIT_BAD_USE || // with its errors
+        f->interrupted |= (end->code == EXIT_BAD_USE && !f->forms) || // with its errors
                           end->code == EXIT_INTERRUPTED;
         if (end->code == EXIT_INTERRUPTED)
             ends_note();
@@ -208,6 +247,7 @@ static bool point_fill(struct fit *f, struct fit_point *p)
     }
     p->log_mean = sum;
     p->log_error = squares;
+    p->seeds = f->seeds;
     return true;
 }
 
@@ -241,6 +281,27 @@ void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit
         if (!point_fill(f, list[i]))
             list[i] = NULL;
     free(b.tasks);
+}
+
+void fit_deepen(struct fit *f, size_t n, struct fit_point **list, uint64_t seeds)
+{
+    double(*places)[UNKNOWNS_MOST] = memory_zeroed(n + 1, sizeof *places);
+    uint64_t before = f->seeds;
+    for (size_t i = 0; i < n; i++) {
+        struct fit_point *p = list[i];
+        memcpy(places[i], p->places, sizeof p->places);
+        if (p->seeds >= seeds)
+            continue;
+        f->runs -= p->seeds; // which count among the more
+        free(p->log_mean);
+        free(p->log_error);
+        p->log_mean = p->log_error = NULL;
+        p->asked = false;
+    }
+    f->seeds = seeds;
+    fit_run(f, n, places, list);
+    f->seeds = before;
+    free(places);
 }
 
 double fit_value(const struct fit *f, const struct fit_point *p, uint64_t seed, size_t value)

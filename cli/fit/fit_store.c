@@ -50,11 +50,13 @@ static char *mark_of(const struct fit *f)
     uint64_t h = f->measured.n;
     for (const char *at = text; *at; at++)
         h = hash_mix(h ^ (unsigned char)*at) + 1;
-    for (size_t i = 0; i < f->measured.n; i++)
-        for (int part = 0; part < 2; part++)
-            for (const char *at = part ? f->measured.list[i].place : f->measured.list[i].quantity;
-                 *at; at++)
+    for (size_t i = 0; i < f->measured.n; i++) {
+        const struct observed_value *v = &f->measured.list[i];
+        const char *const parts[] = {v->quantity, v->place, v->job ? v->job : ""};
+        for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+            for (const char *at = parts[part]; *at; at++)
                 h = hash_mix(h ^ (unsigned char)*at) + 1;
+    }
     free(text);
     return text_format("%016llx", (unsigned long long)h);
 }

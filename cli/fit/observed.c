@@ -2,6 +2,7 @@
 #include "cli/fit/observed.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,27 +177,48 @@ static double retransmitted(const json_t *metrics, const char *place)
 
 static double utilization(const json_t *metrics, const char *place)
 {
-    return at_place(json_object_get(metrics, "links"), place, "utilization", NAN);
+    const json_t *links = json_object_get(metrics, "links"), *link;
+    double most = NAN;
+    size_t i;
+    if (!strchr(place, '*'))
+        return at_place(links, place, "utilization", NAN);
+    json_array_foreach(
+        links, i, link) if (fnmatch(place, json_string_value(json_object_get(link, "at")), 0) == 0)
+        most = fmax(most, number_at(link, "utilization"));
+    return most;
+}
+
+// Packets of one message each, of the test of a pair.
+#define PAIR_MESSAGES 256
+
+static double message_rate(const json_t *metrics, const char *place)
+{
+    (void)place;
+    return PAIR_MESSAGES * 1e9 / job_time(metrics, "");
 }
 
 static const struct quantity {
     const char *name;
     double (*predict)(const json_t *metrics, const char *place);
-    bool counts; // its own spread is at least the root of the count
+    struct observed_reach reach;
+    uint32_t pair_messages, pair_bytes; // of its own run between two ranks; 0 = of the job's run
 } quantities[] = {
-    {"goodput", goodput, false},
-    {"fct", fct, false},
-    {"time", job_time, false},
-    {"busbw", busbw, false},
-    {"drops", drops, true},
-    {"marks", marks, true},
-    {"cnps", cnps, true},
-    {"pauses", pauses, true},
-    {"timeouts", timeouts, true},
-    {"retransmitted", retransmitted, true},
-    {"max_queue", max_queue, false},
-    {"utilization", utilization, false},
-    {"metric", by_path, false},
+    {"goodput", goodput, {1, 0.02, false}, 0, 0},
+    {"fct", fct, {1, 0.02, false}, 0, 0},
+    {"time", job_time, {1, 0.02, false}, 0, 0},
+    {"busbw", busbw, {1, 0.02, false}, 0, 0},
+    {"drops", drops, {1, 0.3, true}, 0, 0},
+    {"marks", marks, {1, 0.3, true}, 0, 0},
+    {"cnps", cnps, {1, 0.3, true}, 0, 0},
+    {"pauses", pauses, {1, 0.3, true}, 0, 0},
+    {"timeouts", timeouts, {1, 0.3, true}, 0, 0},
+    {"retransmitted", retransmitted, {1, 0.3, true}, 0, 0},
+    {"max_queue", max_queue, {32768, 0.1, false}, 0, 0},
+    {"utilization", utilization, {0.01, 0.02, false}, 0, 0},
+    {"metric", by_path, {1, 0.1, false}, 0, 0},
+    {"latency", fct, {1, 0.02, false}, 1, 2},
+    {"bandwidth", goodput, {1, 0.02, false}, 1, 4000000},
+    {"message_rate", message_rate, {1, 0.05, false}, PAIR_MESSAGES, 64},
 };
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
@@ -231,7 +253,7 @@ bool observed_is_quantity(const char *name) { return quantity_of(name) != NULL; 
 
 const char *observed_words(void)
 {
-    static char words[256];
+    static char words[320];
     size_t n = 0;
     for (size_t i = 0; i < QUANTITIES; i++)
         n += (size_t)snprintf(words + n, sizeof words - n, "%s%s", i ? ", " : "",
@@ -242,6 +264,43 @@ const char *observed_words(void)
 double observed_predict(const struct observed_value *v, const json_t *metrics)
 {
     return quantity_of(v->quantity)->predict(metrics, v->place);
+}
+
+struct observed_reach observed_reach(const struct observed_value *v)
+{
+    return quantity_of(v->quantity)->reach;
+}
+
+// The job that a test between two ranks runs, ib_write_lat and the like; NULL = none.
+static char *pair_job(const struct quantity *q, const char *place)
+{
+    unsigned src = 0, dst = 0;
+    struct text text;
+    if (q->pair_messages == 0 || sscanf(place, "rank%u->rank%u", &src, &dst) != 2)
+        return NULL;
+    FILE *out = text_open(&text);
+    fputs("={\"kind\":\"flows\",\"connections\":\"pair\",\"flows\":[", out);
+    for (uint32_t i = 0; i < q->pair_messages; i++)
+        fprintf(out, "%s{\"src\":%u,\"dst\":%u,\"bytes\":\"%uB\"}", i ? "," : "", src, dst,
+                q->pair_bytes);
+    fputs("]}", out);
+    return text_close(out, &text);
+}
+
+void observed_want(struct observed *m, const char *quantity, const char *place)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (strcmp(m->list[i].quantity, quantity) == 0 && strcmp(m->list[i].place, place) == 0)
+            return;
+    m->list = memory_resize(m->list, m->n + 1, sizeof *m->list);
+    m->list[m->n++] = (struct observed_value){.quantity = memory_text(quantity),
+                                              .place = memory_text(place),
+                                              .unit = memory_text(""),
+                                              .job = pair_job(quantity_of(quantity), place),
+                                              .value = 1,
+                                              .relative = 1,
+                                              .scale = 1,
+                                              .held_out = true};
 }
 
 /* ---- the file ---- */
@@ -362,7 +421,7 @@ static int spread_of(const struct table *t, const char *text, struct observed_va
 // Counts are spread by their root at least.
 static double least_spread(const struct observed_value *v)
 {
-    bool counts = quantity_of(v->quantity)->counts && v->value > 0;
+    bool counts = quantity_of(v->quantity)->reach.counts && v->value > 0;
     double own = counts ? 1 / sqrt(v->value) : 0;
     return own > v->relative ? own : v->relative;
 }
@@ -386,6 +445,9 @@ static int row(struct table *t, char *cells[16], int n, struct observed_value *v
     v->quantity = text_format("%s", quantity);
     v->place = text_format("%s", cell(t, cells, n, PLACE));
     v->unit = text_format("%s", unit);
+    v->job = pair_job(quantity_of(quantity), v->place);
+    if (quantity_of(quantity)->pair_messages > 0 && !v->job)
+        return wrong(t, "the place of a test between two ranks is rank0->rank1, not", v->place);
     v->relative = least_spread(v);
     return 0;
 }
@@ -433,6 +495,7 @@ void observed_free(struct observed *m)
         free(m->list[i].quantity);
         free(m->list[i].place);
         free(m->list[i].unit);
+        free(m->list[i].job);
     }
     free(m->list);
     *m = (struct observed){0};

@@ -12,6 +12,8 @@
 
 struct observed_value {
     char *quantity, *place, *unit;
+    // What its run has in place of the first job, ".bytes=1MB" or "={..}"; NULL = as it is.
+    char *job;
     double value;    // in the unit of the results: ns, bit/s, bytes, packets
     double relative; // its spread by its value
     double scale;    // unit of the file, in that of the results
@@ -31,12 +33,24 @@ void observed_free(struct observed *m);
 // Leave out `n` of the values, drawn by `seed`.
 void observed_hold_out(struct observed *m, size_t n, uint64_t seed);
 
-// The value of the quantity in metrics.json; NAN = the results have no such place.
+// The value of the quantity in metrics.json; NAN = the results have no such place. A utilization
+// whose place has a `*`, "leaf*->rank*", is the highest of such links.
 double observed_predict(const struct observed_value *v, const json_t *metrics);
 
 // The value at a path of the results or of a scenario, "recovery.naks", "jobs[1].busbw_bps"; NULL =
 // there is none.
 const json_t *json_at_path(const json_t *o, const char *path);
+
+// How near a simulated value may be to a real one: below `floor` differences say nothing, and above
+// it the model itself errs by this share. Counts are spread by their root, too.
+struct observed_reach {
+    double floor, error;
+    bool counts;
+};
+struct observed_reach observed_reach(const struct observed_value *v);
+
+// Add a quantity that was not measured but shall be predicted, unless it is there.
+void observed_want(struct observed *m, const char *quantity, const char *place);
 
 bool observed_is_quantity(const char *name);
 

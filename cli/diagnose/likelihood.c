@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// How near a run is to what was measured.
+//
+// Values are compared by their logarithm. A measured one has its stated spread; a simulated one the
+// error of the model (cli/fit/observed.c) and the spread among seeds: which of equal paths a hash
+// takes, which packets are marked or lost. The latter is estimated from the runs of the healthy
+// network, and of the hypothesis where it has several. Beyond three standard deviations a distance
+// counts by its logarithm, as under a distribution with long tails, so that one count does not
+// outweigh all else.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diagnose/diagnose.h"
+#include "engine/base/memory.h"
+
+#define FAR 3.0        // standard deviations from which a distance counts by its logarithm
+#define LEVELS 2.3     // standard deviations of chi square up to which a network is healthy
+#define OWN_WEIGHT 2.0 // runs that the spread of the healthy network counts as
+#define BURST 3.0      // packets of a burst, as counts vary
+
+double value_level(const struct observed_value *v, double value)
+{
+    return log(value + observed_reach(v).floor);
+}
+
+// The value of one seed, as a level; NAN = none.
+static double level_of(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed,
+                       size_t value)
+{
+    return value_level(&d->fit.measured.list[value],
+                       fit_value(&d->fit, h->point, d->fit.first_seed + 1 + seed, value));
+}
+
+// Mean over the seeds, and the sum of squares around it.
+static double mean_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
+                         double *squares)
+{
+    uint64_t n = h->point->seeds;
+    double sum = 0;
+    for (uint64_t s = 0; s < n; s++)
+        sum += level_of(d, h, s, value);
+    *squares = 0;
+    for (uint64_t s = 0; s < n; s++) {
+        double off = level_of(d, h, s, value) - sum / (double)n;
+        *squares += off * off;
+    }
+    return sum / (double)n;
+}
+
+void spread_of_seeds(struct diagnosis *d)
+{
+    const struct hypothesis *healthy = &d->list[0];
+    const struct observed_value *list = d->fit.measured.list;
+    size_t n = d->fit.measured.n;
+    double seeds = (double)healthy->point->seeds, *own = memory_zeroed(n + 1, sizeof *own);
+    d->spread = memory_zeroed(n + 1, sizeof *d->spread);
+    for (size_t i = 0; i < n; i++) {
+        double squares;
+        mean_level(d, healthy, i, &squares);
+        own[i] = seeds > 1 && isfinite(squares) ? squares / (seeds - 1) : 0;
+    }
+    for (size_t i = 0; i < n; i++) { // alike links together: on some of them no seed had a flow
+        double sum = 0, count = 0;
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(list[i].quantity, list[k].quantity) == 0 &&
+                names_alike(list[i].place, list[k].place)) {
+                sum += own[k];
+                count++;
+            }
+        d->spread[i] = fmax(own[i], sum / count);
+    }
+    free(own);
+}
+
+double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
+                       double *variance)
+{
+    double squares, n = (double)h->point->seeds, mean = mean_level(d, h, value, &squares);
+    double own = (OWN_WEIGHT * d->spread[value] + squares) / (OWN_WEIGHT + n - 1);
+    *variance = own * (1 + 1 / n);
+    return mean;
+}
+
+// Variance of a measured level and of the model; counts, such as lost packets, come in bursts.
+static double fixed_variance(const struct observed_value *v, double level)
+{
+    struct observed_reach reach = observed_reach(v);
+    double spread = v->relative * v->value / (v->value + reach.floor), above = exp(level),
+           count = reach.counts ? BURST * (above - reach.floor) / (above * above) : 0;
+    return spread * spread + reach.error * reach.error + fmax(0, count);
+}
+
+// The sum over the measured values of the distance, and, if wanted, of what a wide spread costs.
+static double distance(const struct diagnosis *d, const struct hypothesis *h, bool with_spread)
+{
+    double sum = 0;
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        double own, level = predicted_level(d, h, i, &own), fixed = fixed_variance(v, level);
+        if (isnan(level)) // it did not complete
+            return INFINITY;
+        double off = level - value_level(v, v->value), all = fixed + own;
+        sum += FAR * FAR * log1p(off * off / all / (FAR * FAR));
+        if (with_spread)
+            sum += log(all / (fixed_variance(v, value_level(v, v->value)) + d->spread[i]));
+    }
+    return sum;
+}
+
+double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h)
+{
+    return h->point ? distance(d, h, true) : INFINITY;
+}
+
+// Counts that are 0 and should be say nothing of its spread.
+double usual_misfit(const struct diagnosis *d)
+{
+    double n = 0;
+    for (size_t i = 0; i < d->measured; i++)
+        n += d->fit.measured.list[i].value > 0;
+    return n + LEVELS * sqrt(2 * n) - distance(d, &d->list[0], false) + d->list[0].misfit;
+}
+
+/* ---- averages over strengths ---- */
+
+struct at_strength {
+    double where, misfit;
+};
+
+static int by_strength(const void *a, const void *b)
+{
+    const struct at_strength *x = a, *y = b;
+    return (x->where > y->where) - (x->where < y->where);
+}
+
+// What part of the range a strength stands for: half of the way to its neighbours.
+static double part_of(const struct at_strength *list, size_t n, size_t i)
+{
+    double low = list[i > 0 ? i - 1 : i].where, high = list[i + 1 < n ? i + 1 : i].where,
+           range = list[n - 1].where - list[0].where;
+    return n > 1 && range > 0 ? (high - low) / 2 / range : 1.0 / (double)n;
+}
+
+// Each kind is as likely before anything was measured; one that may be of many strengths or at many
+// places is less likely at each. So likelihoods are averaged.
+void cause_rank(struct diagnosis *d, size_t cause)
+{
+    struct cause *c = &d->causes[cause];
+    struct at_strength *list = memory_zeroed(d->n + 1, sizeof *list);
+    size_t n = 0;
+    double best = INFINITY, sum = 0, places = 0;
+    for (size_t i = 1; i < d->n; i++) {
+        const struct hypothesis *h = &d->list[i];
+        if (h->cause != cause || !isfinite(h->misfit))
+            continue;
+        list[n++] = (struct at_strength){c->kind->finer ? log(h->strength) : 0, h->misfit};
+        if (h->misfit < best) {
+            best = h->misfit;
+            c->best = i;
+        }
+    }
+    qsort(list, n, sizeof *list, by_strength);
+    for (size_t i = 0; i < n; i++)
+        sum += part_of(list, n, i) * exp((best - list[i].misfit) / 2);
+    for (size_t k = 0; k < d->n_causes; k++)
+        if (d->causes[k].kind == c->kind)
+            places += d->causes[k].stands_for;
+    c->rank = n > 0 ? best - 2 * log(sum * c->stands_for / places) : INFINITY;
+    free(list);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// A strength of a cause between those that have run: where the values, interpolated between the
+// nearest one and its neighbours, are nearest to what was measured.
+#include <math.h>
+
+#include "cli/diagnose/diagnose.h"
+
+#define STEPS 16    // between two strengths
+#define NEARER 0.01 // as a logarithm: strengths that are the same
+
+// The neighbour of a hypothesis among those of its cause; the healthy network where the kind has no
+// effect. Returns SIZE_MAX if there is none.
+static size_t neighbour(const struct diagnosis *d, const struct hypothesis *h, bool above,
+                        double *strength)
+{
+    double none = d->causes[h->cause].kind->none;
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct hypothesis *other = &d->list[i];
+        double s = i == 0 ? none : other->strength;
+        bool may = (i == 0 ? none > 0 : other->cause == h->cause) && other->point;
+        bool beyond = above ? s > h->strength : s < h->strength;
+        if (!may || !beyond || (found != SIZE_MAX && (above ? s >= *strength : s <= *strength)))
+            continue;
+        found = i;
+        *strength = s;
+    }
+    return found;
+}
+
+// The misfit between two hypotheses of a cause, by interpolation of the predicted levels.
+static double misfit_between(const struct diagnosis *d, const struct hypothesis *a,
+                             const struct hypothesis *b, double part)
+{
+    double sum = 0;
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        double var, x = predicted_level(d, a, i, &var), y = predicted_level(d, b, i, &var),
+                    error = fmax(v->relative, observed_reach(v).error);
+        double off = x + part * (y - x) - value_level(v, v->value);
+        sum += log1p(off * off / (error * error + var));
+    }
+    return sum;
+}
+
+double strength_between(const struct diagnosis *d, const struct cause *c)
+{
+    const struct hypothesis *best = &d->list[c->best];
+    double found = 0, least = INFINITY;
+    for (int above = 0; above < 2; above++) {
+        double other = 0;
+        size_t next = neighbour(d, best, above, &other);
+        for (int step = 0; next != SIZE_MAX && step < STEPS; step++) {
+            double part = (double)step / STEPS,
+                   misfit = misfit_between(d, best, &d->list[next], part);
+            if (!(misfit < least))
+                continue;
+            least = misfit;
+            found = best->strength * pow(other / best->strength, part);
+        }
+    }
+    return found > 0 && fabs(log(found / best->strength)) > NEARER ? found : 0;
+}

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Clusters whose fault is hidden: a drawn network with a job, a drawn fault or none, and what people would have measured of it.
+
+A measurement is a run by packets with another seed, noise of hosts and an error of 3 % on each value.
+"""
+import fnmatch
+import json
+import os
+
+from checks import call, write
+
+ERROR = 0.03
+COSTS = 1.2  # times what healthy runs take, from which somebody would look for a cause
+MEASURED = ("--quiet", "--progress", "never", "--set", "explain.try=0")
+
+
+# ---- networks ----
+
+def fabric(draw, size, link):
+    kinds = {"switch": {"kind": "switch", "size": size, "link": link},
+             "leaf_spine": {"kind": "leaf_spine", "size": size, "ranks_per_leaf": size // 4, "spines": max(2, size // 4), "link": link, "trunk": link},
+             "rail": {"kind": "rail", "size": size, "gpus_per_server": 4, "servers_per_pod": max(1, size // 8), "spines": 4, "link": link},
+             "fat_tree": {"kind": "fat_tree", "size": {8: 16, 32: 16, 64: 128, 256: 128}.get(size, size), "link": link},
+             "dragonfly": {"kind": "dragonfly", "size": {8: 12, 16: 12}.get(size, 36), "ranks_per_router": 2, "routers_per_group": 2 if size <= 16 else 3,
+                           "global_links": 1, "link": link}}
+    return kinds[draw.choice((*kinds, "leaf_spine", "leaf_spine", "switch"))]
+
+
+def workload(draw, size):
+    training = {"kind": "training", "iterations": 2, "parallelism": "DATA", "layers": [
+        {"name": name, "fwd": {"compute": "30us"}, "ig": {"compute": "30us"}, "wg": {"compute": "30us", "op": "all_reduce", "bytes": f"{size_mb}MB"}}
+        for name, size_mb in (("first", 2), ("second", 4))]}
+    return draw.choice(({"kind": "collective", "op": "all_reduce", "bytes": "8MB", "algorithm": "ring"},
+                        {"kind": "collective", "op": "all_reduce", "bytes": "8MB", "algorithm": "ring", "channels": 4, "chunks": 4},
+                        {"kind": "collective", "op": "all_to_all", "bytes": "4MB", "algorithm": "direct"},
+                        {"kind": "permutation", "shift": size // 2 + 1, "bytes": "2MB"}, training))
+
+
+def network(draw, sizes):
+    """A healthy scenario, the number of its ranks and the rate of their links in Gb/s."""
+    rate = draw.choice((100, 200, 400))
+    dim = fabric(draw, draw.choice(sizes), {"rate": f"{rate}Gbps", "delay": draw.choice(("500ns", "1us"))})
+    size = dim["size"]
+    made = {"name": "cluster", "topology": {"dims": [dim]}, "cc": {"kind": draw.choice(("none", "dcqcn", "dcqcn", "swift"))},
+            "workload": workload(draw, size)}
+    draw_transport = draw.random()
+    if draw_transport < 0.3:
+        made |= {"transport": {"kind": "tcp"}, "cc": {"kind": draw.choice(("cubic", "dctcp"))}}
+    elif draw_transport < 0.6:
+        made["transport"] = {"kind": "roce", "mtu": "4096B"}
+    if draw.random() < 0.2:
+        made["nic"] = {"bus_rate": f"{2.4 * rate:.0f}Gbps"}
+    if dim["kind"] in ("leaf_spine", "fat_tree") and "kind" not in made.get("transport", {}) and draw.random() < 0.5:
+        made |= {"switch": {"routing": {"kind": draw.choice(("spray", "adaptive"))}},
+                 "transport": {"kind": "roce", "recovery": "selective_repeat", "reorder": 64}}
+    return made, size, rate
+
+
+# ---- faults ----
+
+class Cluster:
+    """A healthy network, with what faults are drawn from."""
+
+    def __init__(self, draw, made, size, rate, links):
+        self.draw, self.made, self.size, self.rate = draw, made, size, rate
+        self.used = [link["at"] for link in links if link["utilization"] > 0.05] or ["rank0"]
+        self.trunks = [at for at in self.used if "rank" not in at]
+        self.roce = made.get("transport", {}).get("kind", "roce") == "roce"
+        self.job = made["workload"]
+        self.rank = draw.randrange(size)
+
+    def fault(self, **entry):
+        return {**self.made, "faults": [entry]}
+
+    def switch(self, **settings):
+        return {**self.made, "switch": {**self.made.get("switch", {}), **settings}}
+
+    def with_job(self, **settings):
+        return {**self.made, "workload": {**self.job, **settings}}
+
+
+def tier(c):
+    names = c.draw.choice(c.trunks).split("->")
+    return "->".join("".join(letter for letter in name if not letter.isdigit()) + "*" for name in names)
+
+
+def swapped(c):
+    ranks, a, b = list(range(c.size)), c.rank, (c.rank + c.size // 2 + c.draw.randrange(2)) % c.size
+    ranks[a], ranks[b] = b, a
+    return c.with_job(ranks=ranks)
+
+
+def share(c):
+    return round(c.draw.uniform(0.15, 0.75), 3)
+
+
+def other_job(c):
+    return {**c.made, "workload": [c.job, {"kind": "flows", "name": "other", "flows": [
+        {"src": (c.rank + 3) % c.size, "dst": c.rank, "bytes": f"{c.rate / 10 * c.healthy_ms:.3f}MB"}]}]}
+
+
+# kind -> (whether a network may have it, the broken scenario)
+FAULTS = {
+    "slow_link": (lambda c: True, lambda c: c.fault(at=c.draw.choice(c.used), rate={"share": share(c)})),
+    "lossy_link": (lambda c: True, lambda c: c.fault(at=c.draw.choice(c.used), one_way=True, loss=round(10 ** c.draw.uniform(-3.3, -1.8), 5))),
+    "link_down": (lambda c: c.trunks, lambda c: c.fault(at=c.draw.choice(c.trunks), down="0ns", detect="0ns")),
+    "oversubscription": (lambda c: c.trunks, lambda c: c.fault(at=tier(c), rate={"share": share(c)})),
+    "pause_storm": (lambda c: c.roce, lambda c: c.fault(at=f"rank{c.rank}", one_way=True, storm="0ns",
+                                                        storm_end=f"{c.draw.uniform(0.3, 3) * c.healthy_ms:.4f}ms")),
+    "miswired": (lambda c: c.trunks and c.job["kind"] != "training", swapped),
+    "rank_order": (lambda c: c.trunks and c.job["kind"] == "collective", lambda c: c.with_job(mapping="random")),
+    "mtu": (lambda c: c.roce, lambda c: {**c.made, "transport": {
+        "kind": "roce", **c.made.get("transport", {}), "mtu": c.draw.choice(("256B", "512B", "1024B"))}}),
+    "pfc_off": (lambda c: c.roce, lambda c: c.switch(pfc={"enabled": False})),
+    "wrong_class": (lambda c: c.roce, lambda c: c.with_job(**{"class": 0})),
+    "ecn_off": (lambda c: c.made["cc"]["kind"] in ("dcqcn", "dctcp"), lambda c: c.switch(ecn={"enabled": False})),
+    "ecn_units": (lambda c: c.made["cc"]["kind"] in ("dcqcn", "dctcp"), lambda c: c.switch(ecn={"kmin": "400B", "kmax": "1600B"})),
+    "cc_off": (lambda c: c.made["cc"]["kind"] != "none" and c.roce, lambda c: {**c.made, "cc": {"kind": "none"}}),
+    "balancing_off": (lambda c: "routing" in c.made.get("switch", {}), lambda c: c.switch(routing={"kind": "ecmp"})),
+    "polarization": (lambda c: c.trunks and "switch" not in c.made, lambda c: c.switch(routing={"seeds": "same"})),
+    "few_queue_pairs": (lambda c: c.job.get("channels", 1) > 1, lambda c: c.with_job(channels=1)),
+    "buffer": (lambda c: not c.roce, lambda c: c.switch(buffer=f"{c.draw.uniform(100, 400):.0f}KB")),
+    "latency": (lambda c: True, lambda c: c.switch(latency=f"{10 ** c.draw.uniform(0.3, 1.5):.2f}us")),
+    "pcie": (lambda c: True, lambda c: {**c.made, "nic": {"bus_rate": f"{c.rate * share(c):.1f}Gbps"}}),
+    "slow_nic": (lambda c: True, lambda c: {**c.made, "nic": {"at": f"rank{c.rank}", "bus_rate": f"{c.rate * share(c):.1f}Gbps"}}),
+    "gdr_off": (lambda c: c.roce and "nic" in c.made, lambda c: {**c.made, "host": {"rdma": "staged"}}),
+    "message_rate": (lambda c: True, lambda c: {**c.made, "nic": {"message_rate": int(10 ** c.draw.uniform(5.5, 6.7))}}),
+    "host_cores": (lambda c: not c.roce, lambda c: {**c.made, "host": {"preset": "linux", "cores": c.draw.choice((1, 2))}}),
+    "host_noise": (lambda c: True, lambda c: {**c.made, "noise": {"step": {"mean": f"{10 ** c.draw.uniform(0.5, 2):.2f}us"}}}),
+    "straggler": (lambda c: c.job["kind"] == "training", lambda c: c.with_job(stragglers=[
+        {"rank": c.rank, "factor": round(c.draw.uniform(1.5, 4), 2)}])),
+    "hot_job": (lambda c: True, other_job),
+}
+
+
+# ---- measurements ----
+
+def run(folder, name, scenario, *words):
+    """The metrics of a run, or None."""
+    out = os.path.join(folder, name)
+    if call("run", write(folder, f"{name}.json", scenario), "--out", out, *MEASURED, *words).returncode != 0:
+        return None
+    with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+# Tests between two ranks: messages, their bytes, and what a run of them gives.
+TESTS = {"latency": (1, 2, lambda job: job["time_ns"]), "bandwidth": (1, 4000000, lambda job: 4e6 * 8e9 / job["time_ns"]),
+         "message_rate": (256, 64, lambda job: 256e9 / job["time_ns"])}
+
+
+def tested(folder, quantity, place):
+    """What a test between two ranks gives on the broken network."""
+    count, size, made = TESTS[quantity]
+    src, dst = (int(end.removeprefix("rank")) for end in place.split("->"))
+    test = {"kind": "flows", "connections": "pair", "flows": [{"src": src, "dst": dst, "bytes": f"{size}B"}] * count}
+    with open(os.path.join(folder, "truth.json"), encoding="utf-8") as file:
+        truth = json.load(file)
+    others = truth["workload"][1:] if isinstance(truth["workload"], list) else []
+    return made(run(folder, "test", {**truth, "workload": [test, *others]})["jobs"][0])
+
+
+def value(folder, metrics, quantity, place):
+    """A quantity of a run, as `collwire diagnose` names it."""
+    if quantity in TESTS:
+        return tested(folder, quantity, place)
+    if quantity == "utilization":
+        return max((link["utilization"] for link in metrics["links"] if fnmatch.fnmatchcase(link["at"], place)), default=0)
+    return {"time": metrics["jobs"][0]["time_ns"], "busbw": metrics["jobs"][0].get("busbw_bps"), "max_queue": metrics["queues"]["max_bytes"],
+            "drops": metrics["drops"]["packets"], "retransmitted": metrics["recovery"]["retransmitted_packets"],
+            "timeouts": metrics["recovery"]["timeouts"], "pauses": metrics["pfc"]["pause_frames"], "marks": metrics["ecn"]["marked_packets"],
+            "cnps": metrics["cnps"]}[quantity]
+
+
+def measured(draw, metrics, links):
+    """CSV of what people have of a run: times and bandwidth, counters, the use of some links."""
+    rows = [(name, "") for name in ("time", "max_queue", "drops", "retransmitted", "pauses", "marks", "cnps", "busbw")]
+    rows += [("utilization", at) for at in draw.sample(links, min(len(links), 6))]
+    lines = ["quantity,place,value,unit,spread"]
+    for quantity, place in rows:
+        true = value("", metrics, quantity, place)
+        if true is not None:
+            lines.append(f"{quantity},{place},{true * draw.gauss(1, ERROR) if true else 0:.6g},,5%")
+    return "\n".join(lines) + "\n"
+
+
+def cluster(draw, folder, sizes):
+    """(kind of fault or "healthy", file of the network, file of what was measured, metrics of the truth), or None: nobody would look for it."""
+    made, size, rate = network(draw, sizes)
+    healthy = [run(folder, "healthy", made, "--set", f"seed={seed}") for seed in range(1, 4)]
+    if None in healthy:
+        return None
+    c = Cluster(draw, made, size, rate, healthy[0]["links"])
+    c.healthy_ms = max(one["jobs"][0]["time_ns"] for one in healthy) / 1e6
+    kind = "healthy" if draw.random() < 0.15 else draw.choice([name for name, (may, _) in FAULTS.items() if may(c)])
+    broken = made if kind == "healthy" else FAULTS[kind][1](c)
+    noise = () if kind == "host_noise" else ("--set", "noise.step.mean=200ns")
+    truth = run(folder, "truth", {**broken, "seed": draw.randrange(4, 1000)}, *noise)
+    if truth is None or (kind != "healthy" and truth["jobs"][0]["time_ns"] < COSTS * c.healthy_ms * 1e6):
+        return None
+    text = measured(draw, truth, [link["at"] for link in healthy[0]["links"]])
+    return kind, write(folder, "cluster.json", made), write(folder, "measured.csv", text), truth
