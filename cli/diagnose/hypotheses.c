@@ -12,6 +12,7 @@
 #include "engine/base/text.h"
 
 #define PAIRS_TRIED 3 // pairs of ranks
+#define TOO_LONG 4.0  // times the longer one of the measured and the healthy time
 
 /* ---- the list ---- */
 
@@ -236,6 +237,23 @@ static int check_places(const struct diagnosis *d, struct err *err)
     return status;
 }
 
+// A run that takes several times as long as both the healthy one and the measured one is wrong
+// already, and ends there.
+static void limit_runs(struct diagnosis *d, struct err *err)
+{
+    double longest = d->facts.time_ns;
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        if (strcmp(v->quantity, "time") == 0)
+            longest = fmax(longest, v->value);
+    }
+    if (json_at_path(d->fit.draft.json, "limits.sim_time"))
+        return;
+    char *limit = text_format("%.0fns", TOO_LONG * longest);
+    draft_set(&d->fit.draft, "limits.sim_time", limit, err);
+    free(limit);
+}
+
 int hypotheses_make(struct diagnosis *d, struct err *err)
 {
     static struct kind_rows (*const tables[KIND_TABLES])(void) = {kinds_of_links, kinds_of_switches,
@@ -248,6 +266,7 @@ int hypotheses_make(struct diagnosis *d, struct err *err)
     facts_make(&d->facts, metrics, d->fit.draft.json, &d->fit.measured);
     if (check_places(d, err) != 0)
         return -1;
+    limit_runs(d, err);
     probes_add(d, metrics);
     take(d, (struct hypothesis){.cause = SIZE_MAX,
                                 .words = memory_text("the network as it is described"),

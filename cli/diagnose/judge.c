@@ -12,11 +12,11 @@
 #include "engine/base/memory.h"
 
 #define HEALTHY_SEEDS 8 // of the healthy network, for the spread among seeds
-#define DRAWN_SEEDS 2   // of hypotheses whose effect is a matter of chance
+#define DRAWN_SEEDS 2   // of finer strengths whose effect is a matter of chance
 #define BEST_SEEDS 4    // of the best ones
 #define ROUNDS 3        // of strengths between those that were tried
-#define FINER_OF 24     // causes whose strength is made finer
-#define FINER_KIND 6    // of one kind at most
+#define FINER_OF 18     // causes whose strength is made finer
+#define FINER_KIND 5    // of one kind at most
 #define BEST_OF 12      // causes that run over more seeds
 #define BEST_KIND 3     // of one kind at most
 #define BETTER 4.0      // by which the misfit of a cause is below the healthy network's: two sigmas
@@ -67,7 +67,7 @@ static void run_from(struct diagnosis *d, size_t from)
         for (size_t i = from; i < d->n; i++)
             if (is_drawn(d, i) == (drawn == 1))
                 numbers[n++] = i;
-        run_list(d, numbers, n, drawn ? DRAWN_SEEDS : 1);
+        run_list(d, numbers, n, drawn && from > 1 ? DRAWN_SEEDS : 1);
     }
     free(numbers);
     judge_from(d, from);
@@ -216,11 +216,7 @@ static void join_pairs(struct diagnosis *d)
 uint64_t diagnosis_runs_least(const struct diagnosis *d)
 {
     uint64_t runs = d->fit.seeds > HEALTHY_SEEDS ? d->fit.seeds : HEALTHY_SEEDS;
-    for (size_t i = 1; i < d->n; i++) {
-        uint64_t least = is_drawn(d, i) ? DRAWN_SEEDS : 1;
-        runs += d->fit.seeds > least ? d->fit.seeds : least;
-    }
-    return runs;
+    return runs + d->fit.seeds * (d->n - 1);
 }
 
 bool diagnosis_run(struct diagnosis *d)

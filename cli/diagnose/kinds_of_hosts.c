@@ -6,7 +6,7 @@
 
 /* ---- NICs ---- */
 
-static const double shares[] = {0.12, 0.25, 0.5, 0.75};
+static const double shares[] = {0.15, 0.35, 0.7};
 
 static bool has_rate(const struct facts *f) { return f->line_bps > 0; }
 

@@ -5,8 +5,8 @@
 #include "cli/diagnose/cause_kind.h"
 
 // Shares of a rate that may be left.
-static const double shares[] = {0.12, 0.25, 0.5, 0.75};
-static const double losses[] = {3e-4, 1.7e-3, 1e-2};
+static const double shares[] = {0.15, 0.35, 0.7};
+static const double losses[] = {1e-3, 8e-3};
 
 #define FAULT "faults[+]={\"at\":\"%s\","
 
