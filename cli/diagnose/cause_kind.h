@@ -33,8 +33,9 @@ struct facts {
     const json_t *draft;    // as it was given
     struct place *links, *ranks;
     size_t n_links, n_ranks_tried;
-    double line_bps; // of the slowest links of ranks
-    double time_ns;  // of the run
+    const char *environment; // of the library, as a log of the job has it; NULL = no log
+    double line_bps;         // of the slowest links of ranks
+    double time_ns;          // of the run
     uint32_t n_ranks;
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cli/diagnose/cause_kind.h"
+#include "cli/diagnose/measured_files.h"
 #include "cli/fit/fit.h"
 
 struct hypothesis {
@@ -30,6 +31,7 @@ struct cause {
 struct diagnosis {
     const struct options *options;
     const char *network; // the scenario of the healthy network
+    struct measured_files files;
     struct fit fit;
     struct facts facts;
     struct cause *causes;

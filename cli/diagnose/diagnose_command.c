@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/diagnose/diagnose.h"
+#include "cli/runs/simulate.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "library/handles.h"
 
 #define RUNS 2000 // unless --budget says otherwise
 
@@ -26,7 +30,68 @@ static int take_jobs(struct diagnosis *d, struct err *err)
     return status;
 }
 
-static int open_all(struct diagnosis *d, struct err *err)
+/* ---- sizes of tables and recordings ---- */
+
+// The ranks of the network, and whether the job is as a library runs it.
+static int network_ranks(const struct diagnosis *d, uint32_t *ranks, struct err *err)
+{
+    struct collwire_scenario *scenario =
+        scenario_of_json(d->options, d->fit.draft.json, d->fit.draft.folder, err);
+    if (!scenario)
+        return -1;
+    const struct spec *spec = scenario_spec(scenario_of(scenario));
+    *ranks = 1;
+    for (uint32_t i = 0; i < spec->n_dims; i++)
+        *ranks *= spec->dims[i].size;
+    collwire_scenario_free(scenario);
+    return 0;
+}
+
+static bool is_of_library(const struct diagnosis *d)
+{
+    const json_t *json = d->fit.draft.json, *job = draft_job(d->fit.draft.json);
+    return json_object_get(job, "library") ||
+           json_object_get(json_object_get(json, "topology"), "machine");
+}
+
+// The job of the sizes is a collective of their operation.
+static int check_job(const struct diagnosis *d, struct err *err)
+{
+    const json_t *job = draft_job(d->fit.draft.json);
+    const char *kind = json_string_value(json_object_get(job, "kind")),
+               *op = json_string_value(json_object_get(job, "op"));
+    if (!kind || strcmp(kind, "collective") != 0 || !op)
+        return err_add(err, d->options->args[0],
+                       "has times of a collective by size, and the job is none: --job, or a "
+                       "scenario without a job");
+    if (d->files.op && strcmp(op, d->files.op) != 0)
+        return err_add(err, d->options->args[0], "is of %s, and the job of %s", d->files.op, op);
+    return 0;
+}
+
+// Take what the files have: a job where the scenario has none, and the sizes that are simulated.
+static int take_measured(struct diagnosis *d, struct err *err)
+{
+    json_t *json = d->fit.draft.json;
+    uint32_t ranks = 0;
+    uint64_t bytes;
+    bool machine = json_object_get(json_object_get(json, "topology"), "machine") != NULL;
+    json_t *job = json_object_get(json, "workload") ? NULL : measured_files_job(&d->files, machine);
+    if (job)
+        json_object_set_new(json, "workload", job);
+    if (d->files.n_sizes > 0 && (check_job(d, err) != 0 || network_ranks(d, &ranks, err) != 0))
+        return -1;
+    if (measured_files_take(&d->files, &d->fit.measured, ranks, is_of_library(d), &bytes, err) != 0)
+        return -1;
+    if (bytes == 0)
+        return 0;
+    char *text = text_format("%lluB", (unsigned long long)bytes);
+    json_object_set_new(draft_job(json), "bytes", json_string(text));
+    free(text);
+    return 0;
+}
+
+static int open_all(struct diagnosis *d, size_t n_files, struct err *err)
 {
     const struct options *o = d->options;
     struct fit *f = &d->fit;
@@ -35,13 +100,15 @@ static int open_all(struct diagnosis *d, struct err *err)
                       .budget = o->budget > 0 ? o->budget : RUNS,
                       .known = json_object()};
     f->line.noun = "runs";
-    int status = observed_read(&f->measured, o->args[0], err);
+    int status = measured_files_read(&d->files, o->args, n_files, err);
     if (draft_read(&f->draft, d->network, err) != 0)
         return -1;
     for (size_t i = 0; i < o->n_sets; i++)
         status |= draft_set(&f->draft, o->sets[i].path, o->sets[i].value, err);
     status |= take_jobs(d, err);
-    return status == 0 ? hypotheses_make(d, err) : -1;
+    if (status != 0 || take_measured(d, err) != 0)
+        return -1;
+    return hypotheses_make(d, err);
 }
 
 static void close_all(struct diagnosis *d)
@@ -53,12 +120,13 @@ static void close_all(struct diagnosis *d)
     observed_free(&d->fit.measured);
     draft_free(&d->fit.draft);
     hypotheses_free(d);
+    measured_files_free(&d->files);
 }
 
-static int diagnose(struct diagnosis *d, struct err *err)
+static int diagnose(struct diagnosis *d, size_t n_files, struct err *err)
 {
     signals_phase("diagnosing");
-    if (open_all(d, err) != 0)
+    if (open_all(d, n_files, err) != 0)
         return ends_interrupted() ? EXIT_NOT_COMPLETED : EXIT_BAD_USE;
     uint64_t least = diagnosis_runs_least(d);
     if (d->fit.budget < least) {
@@ -80,16 +148,17 @@ static int command_diagnose(const struct options *given)
     struct options o = *given;
     struct err err = {0};
     struct diagnosis d = {.options = &o};
-    if (o.n_args != (o.network ? 1 : 2)) {
-        fputs("collwire: diagnose takes a file of measured values, and --network SCENARIO; see "
+    if (o.n_args < (o.network ? 1 : 2)) {
+        fputs("collwire: diagnose takes files of measured values, and --network SCENARIO; see "
               "collwire diagnose --help\n",
               stderr);
         return EXIT_BAD_USE;
     }
     options_jobs(&o);
-    d.network = o.network ? o.network : o.args[1];
+    size_t n_files = o.network ? o.n_args : o.n_args - 1;
+    d.network = o.network ? o.network : o.args[n_files];
     o.network = NULL; // which is a network model for other commands
-    int code = diagnose(&d, &err);
+    int code = diagnose(&d, n_files, &err);
     errors_print(&err);
     close_all(&d);
     return code;
@@ -104,10 +173,14 @@ static const char diagnose_text[] =
     "wrong units, a slow bus of NICs, fewer NICs, settings of the library, few cores, another job, "
     "and pairs of them where one does not suffice. No cause is named whose run does not come "
     "nearer to what was measured.\n\n"
-    "MEASURED is CSV as for fit: quantity,place,value,unit,spread. Counters may have the names of "
-    "NICs and switches (np_cnp_sent, rx_prio3_pause, out_discards, local_ack_timeout_err). The "
+    "MEASURED is CSV as for fit, quantity,place,value,unit,spread, whose counters may have the "
+    "names of NICs and switches (np_cnp_sent, rx_prio3_pause, out_discards), and which may have "
+    "tests between two ranks (latency, bandwidth, message_rate); a table of nccl-tests or OSU; "
+    "traces of PyTorch's profiler or logs of NCCL's Inspector, whose collectives of all ranks "
+    "count; a log of NCCL, whose settings are tried. Several files are taken together. The "
     "scenario describes the network as it should be, with the job that was measured, or --job "
-    "names a scenario that has it.\n\n"
+    "names a scenario that has it; without a job it is the collective of the table.\n\n"
+    "  collwire diagnose nccl-tests.txt --network cluster.json\n"
     "  collwire diagnose measured.csv --network cluster.json\n"
     "  collwire diagnose measured.csv --network cluster.json \\\n"
     "    --job allreduce.json -o found.json\n\n"
@@ -117,7 +190,7 @@ static const char diagnose_text[] =
 const struct command diagnose_command = {
     .name = "diagnose",
     .help = "the cause that would give what was measured, by trials",
-    .args = "MEASURED.csv",
+    .args = "MEASURED...",
     .text = diagnose_text,
     .run = command_diagnose,
     .completes = COMPLETE_FILES,

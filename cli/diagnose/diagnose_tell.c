@@ -128,8 +128,10 @@ static void print_values(const struct diagnosis *d)
            best ? "first cause" : "");
     for (size_t i = 0; i < d->measured; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
-        char *name = text_format("%s%s%s%s%s", v->quantity, *v->place ? " " : "", v->place,
-                                 *v->unit ? ", " : "", v->unit);
+        bool sized = v->job && strncmp(v->job, ".bytes=", 7) == 0;
+        char *name = text_format("%s%s%s%s%s%s%s", v->quantity, *v->place ? " " : "", v->place,
+                                 sized ? " of " : "", sized ? v->job + 7 : "", *v->unit ? ", " : "",
+                                 v->unit);
         printf("  %-40s %14.4g %14.4g", name, v->value / v->scale,
                exp(d->list[0].point->log_mean[i]) / v->scale);
         if (best)
@@ -197,6 +199,8 @@ int diagnosis_tell(const struct diagnosis *d, struct err *err)
     } else if (!d->options->quiet) {
         print_causes(d);
         print_values(d);
+        if (d->files.notes)
+            printf("\n  %s", d->files.notes);
         printf("\n  %llu runs%s\n", (unsigned long long)d->fit.runs,
                d->fit.interrupted ? "; interrupted" : "");
     }

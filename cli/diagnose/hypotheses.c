@@ -264,6 +264,7 @@ int hypotheses_make(struct diagnosis *d, struct err *err)
     if (!metrics)
         return -1;
     facts_make(&d->facts, metrics, d->fit.draft.json, &d->fit.measured);
+    d->facts.environment = d->files.environment;
     if (check_places(d, err) != 0)
         return -1;
     limit_runs(d, err);

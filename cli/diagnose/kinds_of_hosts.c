@@ -87,6 +87,15 @@ static void library(const struct facts *f, const char *at, double number, FILE *
     fprintf(set, "workload[0].library={\"kind\":\"nccl\",\"env\":\"%s\"}\n", text);
 }
 
+static bool has_log(const struct facts *f) { return f->environment && has_library(f); }
+
+static void logged(const struct facts *f, const char *at, double none, FILE *words, FILE *set)
+{
+    (void)at, (void)none;
+    fprintf(words, "%s, as the log says", f->environment);
+    fprintf(set, "workload[0].library={\"kind\":\"nccl\",\"env\":\"%s\"}\n", f->environment);
+}
+
 /* ---- cores ---- */
 
 static const double cores[] = {1, 2, 4};
@@ -142,6 +151,10 @@ static const struct cause_kind rows[] = {
      STRENGTHS(forced_numbers),
      .may = has_library,
      .form = library},
+    {.name = "library",
+     .next = "unset these variables, and measure again",
+     .may = has_log,
+     .form = logged},
     {.name = "host_cores",
      .next = "read the load of the cores of the host",
      STRENGTHS(cores),

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+// What a file is says its content. Tables have a time for each size; of recordings the collectives
+// of all ranks count, each with the time of the rank that waited least, and of equal ones the
+// median. A log of NCCL has no times, but the settings that it was given.
+#include "cli/diagnose/measured_files.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/import/content.h"
+#include "cli/import/import.h"
+#include "cli/import/kinds.h"
+#include "cli/import/recording.h"
+#include "cli/library/nccl_log.h"
+#include "cli/measured/measured_table.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "workload/read/nccl_settings.h"
+
+#define TABLE_SPREAD 0.03  // of a row of a table
+#define LEAST_SPREAD 0.02  // of equal collectives of a recording
+#define BYTES_OF_RUN 256e6 // of all ranks together, that a run may have
+#define SMALL_BYTES 262144 // below, what starts a collective counts, which textbook jobs lack
+#define SIZES_TAKEN 3      // the largest, and each an eighth of the one before
+#define APART 8
+#define FACTOR_NEAR 0.02 // two decimals of a bandwidth of 1 GB/s
+
+/* ---- lists ---- */
+
+static void add_size(struct measured_files *m, struct measured_size one)
+{
+    m->sizes = memory_resize(m->sizes, m->n_sizes + 1, sizeof *m->sizes);
+    m->sizes[m->n_sizes++] = one;
+}
+
+static void note(struct measured_files *m, char *line)
+{
+    char *all = text_format("%s%s\n", m->notes ? m->notes : "", line);
+    free(m->notes);
+    free(line);
+    m->notes = all;
+}
+
+static int take_op(struct measured_files *m, const char *path, const char *op, struct err *err)
+{
+    if (op && m->op && strcmp(op, m->op) != 0)
+        return err_add(err, path, "is of %s, and another file of %s: give files of one operation",
+                       op, m->op);
+    m->op = op ? op : m->op;
+    return 0;
+}
+
+/* ---- kinds of files ---- */
+
+static int read_values(struct measured_files *m, const char *path, struct err *err)
+{
+    struct observed more;
+    int status = observed_read(&more, path, err);
+    if (status == 0) {
+        m->values.list =
+            memory_resize(m->values.list, m->values.n + more.n, sizeof *m->values.list);
+        memcpy(m->values.list + m->values.n, more.list, more.n * sizeof *more.list);
+        m->values.n += more.n;
+        free(more.list);
+    } else {
+        observed_free(&more);
+    }
+    return status;
+}
+
+static int read_table(struct measured_files *m, const char *path, struct err *err)
+{
+    struct measured_table table;
+    if (measured_table_read(&table, path, err) != 0)
+        return -1;
+    int status = take_op(m, path, table.op, err);
+    for (size_t i = 0; i < table.n; i++)
+        add_size(m, (struct measured_size){table.rows[i].bytes, table.rows[i].time_us * 1e3,
+                                           TABLE_SPREAD});
+    m->per_rank |= table.per_rank;
+    m->factor = table.factor;
+    measured_table_free(&table);
+    return status;
+}
+
+static int read_log(struct measured_files *m, const char *path, struct err *err)
+{
+    struct nccl_log log;
+    int status = nccl_log_read(&log, path, err);
+    for (size_t i = 0; status == 0 && i < log.n_variables; i++) {
+        if (!nccl_env_known(log.variables[i].name))
+            continue;
+        char *all =
+            text_format("%s%s%s=%s", m->environment ? m->environment : "",
+                        m->environment ? " " : "", log.variables[i].name, log.variables[i].value);
+        free(m->environment);
+        m->environment = all;
+    }
+    nccl_log_free(&log);
+    return status;
+}
+
+/* ---- recordings ---- */
+
+struct seen { // a collective of all ranks
+    enum coll_op op;
+    uint64_t bytes;
+    uint32_t number;
+    double time_ns;
+};
+
+static int by_call(const void *a, const void *b)
+{
+    const struct seen *x = a, *y = b;
+    if (x->op != y->op)
+        return x->op < y->op ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct seen *x = a, *y = b;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static size_t calls_of(const struct recording *r, struct seen **list)
+{
+    size_t n = 0, most = 0;
+    for (size_t i = 0; i < r->n_ranks; i++)
+        most += r->ranks[i].n_calls;
+    *list = memory_zeroed(most + 1, sizeof **list);
+    for (size_t i = 0; i < r->n_ranks; i++)
+        for (size_t c = 0; c < r->ranks[i].n_calls; c++) {
+            const struct call *call = &r->ranks[i].calls[c];
+            if (call->kind == CALL_COLLECTIVE && call->measured_ns > 0 && call->bytes > 0 &&
+                r->groups[call->group].size == r->world)
+                (*list)[n++] =
+                    (struct seen){call->op, call->bytes, call->number, (double)call->measured_ns};
+        }
+    qsort(*list, n, sizeof **list, by_call);
+    return n;
+}
+
+// Keep of each call the time of the rank that waited least: the first in the order.
+static size_t without_waits(struct seen *list, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || list[kept - 1].op != list[i].op || list[kept - 1].bytes != list[i].bytes ||
+            list[kept - 1].number != list[i].number)
+            list[kept++] = list[i];
+    return kept;
+}
+
+// The operation that takes most time.
+static enum coll_op main_op(const struct seen *list, size_t n)
+{
+    double of[COLL_OPS] = {0};
+    enum coll_op most = list[0].op;
+    for (size_t i = 0; i < n; i++) {
+        of[list[i].op] += list[i].time_ns;
+        most = of[list[i].op] > of[most] ? list[i].op : most;
+    }
+    return most;
+}
+
+// The times of one size: their median, and half of the distance of their quartiles.
+static void add_median(struct measured_files *m, struct seen *list, size_t n)
+{
+    qsort(list, n, sizeof *list, by_time);
+    double median = list[n / 2].time_ns,
+           spread = (list[3 * n / 4].time_ns - list[n / 4].time_ns) / 2 / median;
+    add_size(m, (struct measured_size){list[0].bytes, median, fmax(spread, LEAST_SPREAD)});
+}
+
+static int take_calls(struct measured_files *m, const char *path, const struct recording *r,
+                      struct err *err)
+{
+    struct seen *list;
+    size_t n = calls_of(r, &list), end;
+    n = without_waits(list, n);
+    int status = n > 0 ? 0 : err_add(err, path, "has no collective of all ranks with its time");
+    m->ranks = r->world;
+    enum coll_op op = n > 0 ? main_op(list, n) : COLL_ALL_REDUCE;
+    if (status == 0)
+        status = take_op(m, path, coll_op_name(op), err);
+    for (size_t i = 0; i < n && status == 0; i = end) {
+        for (end = i; end < n && list[end].op == list[i].op && list[end].bytes == list[i].bytes;)
+            end++;
+        if (list[i].op == op)
+            add_median(m, list + i, end - i);
+    }
+    free(list);
+    return status;
+}
+
+// All files of one format are of one run.
+static int read_recording(struct measured_files *m, const char *format, const char *const *paths,
+                          size_t n, struct err *err)
+{
+    struct profile_result result;
+    struct profile_import from = {.format = format,
+                                  .folder = ".",
+                                  .files = paths,
+                                  .n_files = n,
+                                  .program = "",
+                                  .replicate = true};
+    struct err said = {0};
+    int status = profile_read(&from, &result, &said);
+    err_drop_warnings(&said);
+    err_add_all(err, NULL, &said);
+    err_free(&said);
+    if (status == 0)
+        status = take_calls(m, paths[0], result.recording, err);
+    profile_free(&result);
+    return status;
+}
+
+/* ---- all files ---- */
+
+// Whether the first line names the columns of values.
+static bool has_values(const struct content *c)
+{
+    char line[256];
+    return content_line(c, 0, line, sizeof line) && strstr(line, "quantity") != NULL;
+}
+
+static const char *format_of(const struct content *c)
+{
+    const struct file_kind *kind = kind_of(c);
+    if (has_values(c))
+        return "values";
+    if (kind && (kind->use == KIND_RECORDING || strcmp(kind->name, "nccl-log") == 0))
+        return kind->name;
+    bool json_of_table = c->json && content_key(c, "results");
+    return (kind && strcmp(kind->name, "nccl-tests") == 0) || json_of_table ||
+                   content_has(c, "OSU MPI") || content_has(c, "algbw")
+               ? "table"
+               : "values";
+}
+
+int measured_files_read(struct measured_files *m, const char *const *paths, size_t n,
+                        struct err *err)
+{
+    static const struct {
+        const char *format;
+        int (*read)(struct measured_files *m, const char *path, struct err *err);
+    } readers[] = {{"values", read_values}, {"table", read_table}, {"nccl-log", read_log}};
+    const char **formats = memory_zeroed(n + 1, sizeof *formats),
+               **same = memory_zeroed(n + 1, sizeof *same);
+    int status = 0;
+    *m = (struct measured_files){0};
+    for (size_t i = 0; i < n; i++) {
+        struct content content;
+        if (content_read(&content, paths[i], err) != 0) {
+            status = -1;
+            continue;
+        }
+        formats[i] = format_of(&content);
+        content_free(&content);
+        for (size_t k = 0; k < sizeof readers / sizeof *readers; k++)
+            if (strcmp(readers[k].format, formats[i]) == 0) {
+                status |= readers[k].read(m, paths[i], err);
+                formats[i] = NULL;
+                break;
+            }
+    }
+    for (size_t i = 0; i < n; i++) { // recordings: the files of one format together
+        size_t count = 0;
+        const char *format = formats[i];
+        for (size_t k = i; k < n && format; k++)
+            if (formats[k] && strcmp(formats[k], format) == 0) {
+                same[count++] = paths[k];
+                formats[k] = NULL;
+            }
+        if (count > 0)
+            status |= read_recording(m, format, same, count, err);
+    }
+    free(same);
+    free(formats);
+    if (status == 0 && m->values.n + m->n_sizes == 0)
+        status = err_add(err, paths[0], "has no measured value or time");
+    return status;
+}
+
+void measured_files_free(struct measured_files *m)
+{
+    observed_free(&m->values);
+    free(m->sizes);
+    free(m->environment);
+    free(m->notes);
+    *m = (struct measured_files){0};
+}
+
+/* ---- what is used of them ---- */
+
+json_t *measured_files_job(const struct measured_files *m, bool on_machine)
+{
+    if (m->n_sizes == 0)
+        return NULL;
+    json_t *job = json_pack("{s:s, s:s, s:s}", "kind", "collective", "op",
+                            m->op ? m->op : "all_reduce", "bytes", "1MB");
+    if (!on_machine)
+        json_object_set_new(
+            job, "algorithm",
+            json_string(m->op && strcmp(m->op, "all_to_all") == 0 ? "direct" : "ring"));
+    return job;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct measured_size *x = a, *y = b;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static void want_size(struct observed *list, const struct measured_size *s, bool own)
+{
+    list->list = memory_resize(list->list, list->n + 1, sizeof *list->list);
+    list->list[list->n++] = (struct observed_value){
+        .quantity = memory_text("time"),
+        .place = memory_text(""),
+        .unit = memory_text("us"),
+        .job = own ? text_format(".bytes=%lluB", (unsigned long long)s->bytes) : NULL,
+        .value = s->time_ns,
+        .relative = s->relative,
+        .scale = 1e3};
+}
+
+// Warn where the bus bandwidths of a table are of another operation or number of ranks.
+static void check_factor(const struct measured_files *m, uint32_t ranks, struct err *err)
+{
+    enum coll_op op;
+    double here = m->factor > 0 && coll_op_find(m->op ? m->op : "all_reduce", &op) == 0
+                      ? coll_bus_factor(op, ranks)
+                      : 0;
+    if (here > 0 && fabs(m->factor / here - 1) > FACTOR_NEAR)
+        err_warn(err, "MEASURED",
+                 "busbw is %.2f times algbw, and %.2f times on this network of %u ranks: is the "
+                 "table of another operation or number of ranks?",
+                 m->factor, here, ranks);
+}
+
+int measured_files_take(struct measured_files *m, struct observed *list, uint32_t ranks,
+                        bool small_too, uint64_t *bytes, struct err *err)
+{
+    size_t taken = 0;
+    uint64_t next = UINT64_MAX, largest = 0;
+    bool job_too = m->values.n > 0; // values of the job as it is, so no size takes its place
+    if (m->ranks > 0 && m->ranks != ranks)
+        return err_add(err, "MEASURED", "is of %u ranks, and the network has %u", m->ranks, ranks);
+    check_factor(m, ranks, err);
+    *list = m->values;
+    m->values = (struct observed){0};
+    *bytes = 0;
+    for (size_t i = 0; i < m->n_sizes && m->per_rank; i++)
+        m->sizes[i].bytes *= ranks;
+    qsort(m->sizes, m->n_sizes, sizeof *m->sizes, by_bytes);
+    for (size_t i = m->n_sizes; i-- > 0 && taken < SIZES_TAKEN;) {
+        const struct measured_size *s = &m->sizes[i];
+        if ((double)s->bytes * ranks > BYTES_OF_RUN || s->bytes > next ||
+            (s->bytes < SMALL_BYTES && !small_too))
+            continue;
+        want_size(list, s, job_too || taken > 0);
+        *bytes = taken == 0 && !job_too ? s->bytes : *bytes;
+        largest = s->bytes > largest ? s->bytes : largest;
+        next = s->bytes / APART;
+        taken++;
+    }
+    if (m->n_sizes > 0 && taken == 0)
+        return err_add(err, "MEASURED",
+                       "of %zu sizes none is from %d KiB to %.0f MB, which can be simulated on "
+                       "this network in short time",
+                       m->n_sizes, SMALL_BYTES / 1024, BYTES_OF_RUN / ranks / 1e6);
+    if (taken < m->n_sizes)
+        note(m, text_format("%zu of %zu sizes are used, the largest %.4g MB", taken, m->n_sizes,
+                            (double)largest / 1e6));
+    return 0;
+}

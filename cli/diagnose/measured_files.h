@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Files with what was measured, of any of the kinds that people have, as observed values.
+#pragma once
+
+#include "cli/diagnose/cause_kind.h"
+#include "cli/options/options.h"
+
+// A time of the job with another size.
+struct measured_size {
+    uint64_t bytes; // largest per-rank buffer
+    double time_ns, relative;
+};
+
+struct measured_files {
+    struct observed values;      // of CSV
+    struct measured_size *sizes; // of tables and recordings, ascending
+    size_t n_sizes;
+    const char *op;    // of the sizes: "all_reduce"; NULL = no file says it
+    uint32_t ranks;    // of a recording; 0 = no file says it
+    double factor;     // busbw by algbw of a table; 0 = not known
+    bool per_rank;     // sizes are those that a rank contributes (OSU)
+    char *environment; // "NCCL_ALGO=Ring NCCL_PROTO=LL", as a log of NCCL has it; NULL = none
+    char *notes;       // lines: what was left out
+};
+
+// Read the files. Returns 0, or -1 with errors. measured_files_free() the result in both cases.
+int measured_files_read(struct measured_files *m, const char *const *paths, size_t n,
+                        struct err *err);
+void measured_files_free(struct measured_files *m);
+
+// The job that the sizes are of, for a network whose scenario has none: a collective of all ranks.
+// NULL = there are no sizes.
+json_t *measured_files_job(const struct measured_files *m, bool on_machine);
+
+// Move what was measured to `list`: of sizes a few that can be simulated in short time on so many
+// ranks. *bytes is the size that the job is to have; 0 = its own.
+int measured_files_take(struct measured_files *m, struct observed *list, uint32_t ranks,
+                        bool small_too, uint64_t *bytes, struct err *err);
