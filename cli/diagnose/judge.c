@@ -15,7 +15,7 @@
 #define DRAWN_SEEDS 2   // of finer strengths whose effect is a matter of chance
 #define BEST_SEEDS 4    // of the best ones
 #define ROUNDS 3        // of strengths between those that were tried
-#define FINER_OF 18     // causes whose strength is made finer
+#define FINER_OF 22     // causes whose strength is made finer
 #define FINER_KIND 5    // of one kind at most
 #define BEST_OF 12      // causes that run over more seeds
 #define BEST_KIND 3     // of one kind at most
@@ -153,20 +153,25 @@ static void put_in_order(struct diagnosis *d)
     free(all);
 }
 
-// The first causes by rank, of each kind at most `of_kind`. Writes at most `most` numbers.
+// The first causes by rank: the best one of each kind, then others, of each kind at most `of_kind`.
+// Writes at most `most` numbers.
 static size_t nearest(const struct diagnosis *d, size_t most, size_t of_kind, bool finer,
                       size_t *numbers)
 {
     size_t n, kept = 0;
     struct ranked *all = ranked(d, &n);
-    for (size_t i = 0; i < n && kept < most; i++) {
-        const struct cause *c = &d->causes[all[i].cause];
-        size_t alike = 0;
-        for (size_t k = 0; k < kept; k++)
-            alike += is_kind(&d->causes[numbers[k]], c);
-        if (alike < of_kind && (!finer || c->kind->finer))
-            numbers[kept++] = all[i].cause;
-    }
+    for (size_t allowed = finer ? 1 : of_kind; allowed <= of_kind; allowed += of_kind - 1)
+        for (size_t i = 0; i < n && kept < most; i++) {
+            const struct cause *c = &d->causes[all[i].cause];
+            size_t alike = 0;
+            bool known = finer && !c->kind->finer;
+            for (size_t k = 0; k < kept; k++) {
+                alike += is_kind(&d->causes[numbers[k]], c);
+                known |= numbers[k] == all[i].cause;
+            }
+            if (!known && alike < allowed)
+                numbers[kept++] = all[i].cause;
+        }
     free(all);
     return kept;
 }

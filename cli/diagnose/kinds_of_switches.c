@@ -15,7 +15,7 @@ static bool has_policy(const struct facts *f)
 
 static bool has_marks(const struct facts *f)
 {
-    return has_policy(f) && json_is_true(fact(f, "switch.ecn.enabled"));
+    return has_policy(f) && !json_is_false(fact(f, "switch.ecn.enabled")); // "auto" has no keys
 }
 
 static bool on_roce(const struct facts *f) { return fact_transport_is(f, "roce"); }
@@ -67,21 +67,20 @@ SETTING(few_queue_pairs, "one queue pair for each pair of ranks, so hashes colli
 
 static const double units_off[] = {0.001, 0.125, 8, 1000};
 
-static void ecn_units(const struct facts *f, const char *at, double by, FILE *words, FILE *set)
+// A threshold of the scenario; one that is left to the default is none of its keys.
+static double threshold(const struct facts *f, const char *path, double unless)
 {
-    uint64_t kmin = 0, kmax = 0;
-    (void)at;
-    parse_bytes(fact_text(f, "switch.ecn.kmin"), &kmin);
-    parse_bytes(fact_text(f, "switch.ecn.kmax"), &kmax);
-    fprintf(words, "ECN thresholds %g times as large", by);
-    fprintf(set, "switch.ecn.kmin=%.0fB\nswitch.ecn.kmax=%.0fB\n", by * (double)kmin + 1,
-            by * (double)kmax + 2);
+    uint64_t bytes = 0;
+    return parse_bytes(fact_text(f, path), &bytes) == 0 ? (double)bytes : unless;
 }
 
-static bool has_thresholds(const struct facts *f)
+static void ecn_units(const struct facts *f, const char *at, double by, FILE *words, FILE *set)
 {
-    uint64_t kmin;
-    return has_marks(f) && parse_bytes(fact_text(f, "switch.ecn.kmin"), &kmin) == 0;
+    (void)at;
+    fprintf(words, "ECN thresholds %g times as large", by);
+    fprintf(set, "switch.ecn.kmin=%.0fB\nswitch.ecn.kmax=%.0fB\n",
+            by * threshold(f, "switch.ecn.kmin", 400e3) + 1,
+            by * threshold(f, "switch.ecn.kmax", 1600e3) + 2);
 }
 
 static bool has_balancing(const struct facts *f)
@@ -154,7 +153,7 @@ static const struct cause_kind rows[] = {
     {.name = "ecn_units",
      .next = "read kmin and kmax of the switch, with their units",
      STRENGTHS(units_off),
-     .may = has_thresholds,
+     .may = has_marks,
      .form = ecn_units},
     {.name = "cc_off",
      .next = "read rp_cnp_handled at the senders",

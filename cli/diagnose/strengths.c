@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A strength of a cause between those that have run: where the values, interpolated between the
-// nearest one and its neighbours, are nearest to what was measured.
+// nearest one and its neighbours, are nearest to what was measured; or half of the way to a neighbour
+// that the network cannot have, or that did not end.
 #include <math.h>
 
 #include "cli/diagnose/diagnose.h"
@@ -18,7 +19,7 @@ static size_t neighbour(const struct diagnosis *d, const struct hypothesis *h, b
     for (size_t i = 0; i < d->n; i++) {
         const struct hypothesis *other = &d->list[i];
         double s = i == 0 ? none : other->strength;
-        bool may = (i == 0 ? none > 0 : other->cause == h->cause) && other->point;
+        bool may = i == 0 ? none > 0 : other->cause == h->cause;
         bool beyond = above ? s > h->strength : s < h->strength;
         if (!may || !beyond || (found != SIZE_MAX && (above ? s >= *strength : s <= *strength)))
             continue;
@@ -46,10 +47,14 @@ static double misfit_between(const struct diagnosis *d, const struct hypothesis 
 double strength_between(const struct diagnosis *d, const struct cause *c)
 {
     const struct hypothesis *best = &d->list[c->best];
-    double found = 0, least = INFINITY;
+    double found = 0, least = INFINITY, middle = 0;
     for (int above = 0; above < 2; above++) {
         double other = 0;
         size_t next = neighbour(d, best, above, &other);
+        if (next != SIZE_MAX && !isfinite(d->list[next].misfit)) { // it did not run to its end
+            middle = sqrt(other * best->strength);
+            continue;
+        }
         for (int step = 0; next != SIZE_MAX && step < STEPS; step++) {
             double part = (double)step / STEPS,
                    misfit = misfit_between(d, best, &d->list[next], part);
@@ -59,5 +64,5 @@ double strength_between(const struct diagnosis *d, const struct cause *c)
             found = best->strength * pow(other / best->strength, part);
         }
     }
-    return found > 0 && fabs(log(found / best->strength)) > NEARER ? found : 0;
+    return found > 0 && fabs(log(found / best->strength)) > NEARER ? found : middle;
 }
