@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/results/output.h"
@@ -16,6 +17,7 @@
 #include "engine/base/text.h"
 
 #define ENDING ".json"
+#define DATA_ENDING ".csv"
 #define NAME_COLUMN 20
 
 struct starts {
@@ -91,21 +93,45 @@ static void start_put(FILE *out, const void *ctx)
     free(line);
 }
 
+static int file_copy(const char *path, const char *file)
+{
+    const char *why;
+    FILE *in = regular_file_stream(path, &why);
+    int code = in != NULL ? output_write(file, start_put, in) : EXIT_BAD_USE;
+    if (in == NULL)
+        fprintf(stderr, "collwire: %s cannot be read: %s\n", path, why);
+    else
+        fclose(in);
+    return code;
+}
+
+// Data that belong to a start are written beside FILE, which has their name: job.json, job.csv.
+static int data_write(const struct starts *s, const char *name, const char *file)
+{
+    char *path = text_format("%s/%s" DATA_ENDING, s->folder, name);
+    int code = EXIT_DONE;
+    if (file != NULL && access(path, R_OK) == 0) {
+        size_t n = strlen(file), end = strlen(ENDING);
+        bool ends = n > end && strcmp(file + n - end, ENDING) == 0;
+        char *beside = text_format("%.*s" DATA_ENDING, (int)(ends ? n - end : n), file);
+        code = file_copy(path, beside);
+        if (code == EXIT_DONE)
+            path_print(stdout, "with its data: %s\n", beside);
+        free(beside);
+    }
+    free(path);
+    return code;
+}
+
 static int start_write(const struct starts *s, const char *name, const char *file)
 {
     for (size_t i = 0; i < s->n; i++) {
         if (strcmp(s->names[i], name) != 0)
             continue;
         char *path = text_format("%s/%s" ENDING, s->folder, name);
-        const char *why;
-        FILE *in = regular_file_stream(path, &why);
-        int code = in != NULL ? output_write(file, start_put, in) : EXIT_BAD_USE;
-        if (in == NULL)
-            fprintf(stderr, "collwire: %s cannot be read: %s\n", path, why);
-        else
-            fclose(in);
+        int code = file_copy(path, file);
         free(path);
-        return code;
+        return code == EXIT_DONE ? data_write(s, name, file) : code;
     }
     const char *near = err_near_miss(name, (const char *const *)s->names);
     fprintf(stderr, "collwire: new: there is no \"%s\"%s%s%s\n", name,
@@ -138,6 +164,7 @@ static const char new_text[] =
     "explains it.\n\n"
     "  collwire new\n"
     "  collwire new incast -o job.json\n"
+    "  collwire new diagnose -o cluster.json   # and cluster.csv, its data\n"
     "  collwire new llm | collwire run - --cc dcqcn --out out/llm";
 
 const struct command new_command = {

@@ -15,14 +15,19 @@
 
 /* ---- probes ---- */
 
-// Tests between two ranks that nothing else disturbs.
+// Tests between two ranks, or of each rank with its neighbour.
 static const struct {
     const char *quantity, *words, *unit;
     double scale;
+    bool all;
 } tests[] = {
-    {"latency", "run ib_write_lat", "us", 1e3},
-    {"bandwidth", "run ib_write_bw", "Gb/s", 1e9},
-    {"message_rate", "run ib_write_bw with messages of 64 B", "M messages/s", 1e6},
+    {"latency", "run ib_write_lat", "us", 1e3, false},
+    {"bandwidth", "run ib_write_bw", "Gb/s", 1e9, false},
+    {"message_rate", "run ib_write_bw with messages of 64 B", "M messages/s", 1e6, false},
+    {"lowest_bandwidth", "run ib_write_bw of each rank with the next one, the lowest of", "Gb/s",
+     1e9, true},
+    {"highest_bandwidth", "run ib_write_bw of each rank with the next one, the highest of", "Gb/s",
+     1e9, true},
 };
 
 void probes_add(struct diagnosis *d, const json_t *metrics)
@@ -35,9 +40,10 @@ void probes_add(struct diagnosis *d, const json_t *metrics)
     for (i = 0; i < sizeof totals / sizeof *totals; i++)
         observed_want(m, totals[i], "");
     for (i = 0; i < sizeof tests / sizeof *tests && d->facts.n_ranks > 1; i++) {
-        char *pair = text_format("rank0->rank%u", d->facts.n_ranks / 2);
-        observed_want(m, tests[i].quantity, pair);
-        free(pair);
+        char *place = tests[i].all ? text_format("rank0-%u", d->facts.n_ranks - 1)
+                                   : text_format("rank0->rank%u", d->facts.n_ranks / 2);
+        observed_want(m, tests[i].quantity, place);
+        free(place);
     }
     json_array_foreach(links, i, link)
     {
@@ -62,7 +68,9 @@ static double value_of_level(const struct observed_value *v, double level)
 static bool holds_for(const struct diagnosis *d, const struct cause *c,
                       const struct observed_value *v)
 {
-    if (*v->place == '\0' || strchr(v->place, '*') || *c->at == '\0')
+    bool of_all =
+        strncmp(v->place, "rank", 4) == 0 && strchr(v->place, '-') && !strstr(v->place, "->");
+    if (*v->place == '\0' || strchr(v->place, '*') || *c->at == '\0' || of_all)
         return true;
     for (size_t i = 0; i < d->n_causes; i++)
         if (&d->causes[i] != c && cause_same_kind_near(d, c, &d->causes[i]))

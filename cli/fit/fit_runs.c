@@ -82,6 +82,8 @@ static struct options settings_for(const struct fit *f, const struct task *t, co
     if (job)
         options_set(&sets, text_format("workload%s%.*s", list ? "[0]" : "", (int)path, job),
                     job + path + 1);
+    if (job && path == 0) // a test, which has its own end
+        options_set(&sets, "limits.sim_time", "auto");
     return sets;
 }
 

@@ -188,6 +188,37 @@ static double utilization(const json_t *metrics, const char *place)
     return most;
 }
 
+// Of a test of many pairs, one after the other: the slowest and the fastest.
+static double lowest_bandwidth(const json_t *metrics, const char *place)
+{
+    const json_t *flows = json_object_get(metrics, "flows"), *flow;
+    double least = NAN;
+    size_t i;
+    (void)place;
+    json_array_foreach(flows, i, flow)
+    {
+        double own = number_at(flow, "delivered_bytes") * 8e9 / number_at(flow, "fct_ns");
+        if (json_integer_value(json_object_get(flow, "job")) == 0)
+            least = fmin(least, own);
+    }
+    return least;
+}
+
+static double highest_bandwidth(const json_t *metrics, const char *place)
+{
+    const json_t *flows = json_object_get(metrics, "flows"), *flow;
+    double most = NAN;
+    size_t i;
+    (void)place;
+    json_array_foreach(flows, i, flow)
+    {
+        double own = number_at(flow, "delivered_bytes") * 8e9 / number_at(flow, "fct_ns");
+        if (json_integer_value(json_object_get(flow, "job")) == 0)
+            most = fmax(most, own);
+    }
+    return most;
+}
+
 // Packets of one message each, of the test of a pair.
 #define PAIR_MESSAGES 256
 
@@ -201,7 +232,7 @@ static const struct quantity {
     const char *name;
     double (*predict)(const json_t *metrics, const char *place);
     struct observed_reach reach;
-    uint32_t pair_messages, pair_bytes; // of its own run between two ranks; 0 = of the job's run
+    uint32_t messages, bytes; // of its own run between two ranks, or all; 0 = of the job's run
 } quantities[] = {
     {"goodput", goodput, {1, 0.02, false}, 0, 0},
     {"fct", fct, {1, 0.02, false}, 0, 0},
@@ -213,12 +244,14 @@ static const struct quantity {
     {"pauses", pauses, {1, 0.3, true}, 0, 0},
     {"timeouts", timeouts, {1, 0.3, true}, 0, 0},
     {"retransmitted", retransmitted, {1, 0.3, true}, 0, 0},
-    {"max_queue", max_queue, {32768, 0.1, false}, 0, 0},
+    {"max_queue", max_queue, {32768, 0.2, false}, 0, 0},
     {"utilization", utilization, {0.01, 0.02, false}, 0, 0},
     {"metric", by_path, {1, 0.1, false}, 0, 0},
     {"latency", fct, {1, 0.02, false}, 1, 2},
     {"bandwidth", goodput, {1, 0.02, false}, 1, 4000000},
     {"message_rate", message_rate, {1, 0.05, false}, PAIR_MESSAGES, 64},
+    {"lowest_bandwidth", lowest_bandwidth, {1, 0.02, false}, 1, 262144},
+    {"highest_bandwidth", highest_bandwidth, {1, 0.02, false}, 1, 262144},
 };
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
@@ -271,18 +304,25 @@ struct observed_reach observed_reach(const struct observed_value *v)
     return quantity_of(v->quantity)->reach;
 }
 
-// The job that a test between two ranks runs, ib_write_lat and the like; NULL = none.
-static char *pair_job(const struct quantity *q, const char *place)
+#define RANKS_TESTED 64  // of a test of many ranks
+#define TEST_GAP_US 2000 // from one test to the next
+
+// The job of a test, ib_write_lat and the like: between two ranks, "rank0->rank9", or of each rank
+// with its neighbour, "rank0-15"; NULL = the place is neither.
+static char *test_job(const struct quantity *q, const char *place)
 {
-    unsigned src = 0, dst = 0;
+    unsigned a = 0, b = 0;
+    bool pair = sscanf(place, "rank%u->rank%u", &a, &b) == 2;
     struct text text;
-    if (q->pair_messages == 0 || sscanf(place, "rank%u->rank%u", &src, &dst) != 2)
+    if (q->messages == 0 || (!pair && (sscanf(place, "rank%u-%u", &a, &b) != 2 || b <= a)))
         return NULL;
+    unsigned step = pair ? 1 : (b - a) / RANKS_TESTED + 1, n = pair ? q->messages : (b - a) / step;
     FILE *out = text_open(&text);
     fputs("={\"kind\":\"flows\",\"connections\":\"pair\",\"flows\":[", out);
-    for (uint32_t i = 0; i < q->pair_messages; i++)
-        fprintf(out, "%s{\"src\":%u,\"dst\":%u,\"bytes\":\"%uB\"}", i ? "," : "", src, dst,
-                q->pair_bytes);
+    for (unsigned i = 0; i < n; i++)
+        fprintf(out, "%s{\"src\":%u,\"dst\":%u,\"bytes\":\"%uB\",\"start\":\"%uus\"}", i ? "," : "",
+                pair ? a : a + i * step, pair ? b : a + i * step + 1, q->bytes,
+                pair ? 0 : i * TEST_GAP_US);
     fputs("]}", out);
     return text_close(out, &text);
 }
@@ -296,7 +336,7 @@ void observed_want(struct observed *m, const char *quantity, const char *place)
     m->list[m->n++] = (struct observed_value){.quantity = memory_text(quantity),
                                               .place = memory_text(place),
                                               .unit = memory_text(""),
-                                              .job = pair_job(quantity_of(quantity), place),
+                                              .job = test_job(quantity_of(quantity), place),
                                               .value = 1,
                                               .relative = 1,
                                               .scale = 1,
@@ -445,9 +485,9 @@ static int row(struct table *t, char *cells[16], int n, struct observed_value *v
     v->quantity = text_format("%s", quantity);
     v->place = text_format("%s", cell(t, cells, n, PLACE));
     v->unit = text_format("%s", unit);
-    v->job = pair_job(quantity_of(quantity), v->place);
-    if (quantity_of(quantity)->pair_messages > 0 && !v->job)
-        return wrong(t, "the place of a test between two ranks is rank0->rank1, not", v->place);
+    v->job = test_job(quantity_of(quantity), v->place);
+    if (quantity_of(quantity)->messages > 0 && !v->job)
+        return wrong(t, "the place of a test is rank0->rank1, or rank0-15 for all, not", v->place);
     v->relative = least_spread(v);
     return 0;
 }

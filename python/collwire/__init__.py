@@ -18,6 +18,7 @@ from collwire._load import load
 from collwire._program import RunsDone
 from collwire._tables import Record
 from collwire.comparison import Comparison, compare
+from collwire.diagnosis import Diagnosis, diagnose
 from collwire.planning import Plan, plan
 from collwire.policy import Policy, PolicyError, add_policy
 from collwire.result import Report, Result
@@ -34,6 +35,7 @@ __all__ = [
     "Chart",
     "Comparison",
     "Cost",
+    "Diagnosis",
     "Error",
     "LibraryError",
     "Message",
@@ -58,6 +60,7 @@ __all__ = [
     "add_plugin",
     "add_policy",
     "compare",
+    "diagnose",
     "load",
     "metrics",
     "plan",

@@ -92,7 +92,7 @@ def check_words(folder):
     done = call("diagnose", wrong, "--network", path)
     expect(done.returncode == 0 and done.stdout.startswith("all measured values are 1000 times"), f"units: {done.stdout[:200]}")
     slow = write(folder, "slow.csv", f"quantity,place,value,unit,spread\ntime,,{2 * time / 1000},us,3%\nutilization,rank2->dim0.sw0,0.98,,3%\n"
-                                     "utilization,rank1->dim0.sw0,0.49,,3%\n")
+                                     "utilization,rank1->dim0.sw0,0.49,,3%\nutilization,dim0.sw0->rank0,0.49,,3%\n")
     one = call("diagnose", slow, path, "--jobs", "1", "--out", os.path.join(folder, "kept"), "-o", os.path.join(folder, "found.json"),
                "--format", "json").stdout
     for more in (("--jobs", "2"), ("--out", os.path.join(folder, "kept"))):

@@ -32,7 +32,7 @@ def check_new(tmp):
     """Every start is listed with its description, valid, and runs as it is printed."""
     code, listed, stderr = run("new")
     assert code == 0 and not stderr, stderr
-    names = [name[:-len(".json")] for name in sorted(os.listdir(os.path.join(ROOT, "scenarios", "start")))]
+    names = [name[:-len(".json")] for name in sorted(os.listdir(os.path.join(ROOT, "scenarios", "start"))) if name.endswith(".json")]
     assert re.findall(r"^  ([a-z]\S*)", listed, re.M) == names and len(names) >= 15, listed
     for wanted in ("incast", "ring", "dlrm", "llm", "nccl", "training", "program"):
         assert wanted in names, wanted
@@ -48,6 +48,10 @@ def check_new(tmp):
         assert code == 0 and not stderr and metrics(out)["status"] == "completed", (name, stderr)
     job = os.path.join(tmp, "job.json")
     assert run("new", "ring", "-o", job) == (0, "", "") and run("validate", job)[0] == 0
+    beside = os.path.join(tmp, "job.csv")
+    assert run("new", "diagnose", "-o", job) == (0, f"with its data: {beside}\n", "")
+    code, text, stderr = run("diagnose", beside, "--network", job)
+    assert code == 0 and text.startswith("1. rank3->leaf0 at 5"), (text, stderr)
     for words, text in {("rings",): 'did you mean "ring"?', ("../incast",): "there is no", ("quantum",): "collwire new lists what there is",
                         ("ring", "llm"): "takes one name"}.items():
         code, stdout, stderr = run("new", *words)

@@ -144,20 +144,27 @@ def run(folder, name, scenario, *words):
         return json.load(file)
 
 
-# Tests between two ranks: messages, their bytes, and what a run of them gives.
-TESTS = {"latency": (1, 2, lambda job: job["time_ns"]), "bandwidth": (1, 4000000, lambda job: 4e6 * 8e9 / job["time_ns"]),
-         "message_rate": (256, 64, lambda job: 256e9 / job["time_ns"])}
+# Tests between two ranks, or of each rank with the next one: messages, their bytes, and what a run of them gives.
+TESTS = {"latency": (1, 2, lambda m: m["jobs"][0]["time_ns"]), "bandwidth": (1, 4000000, lambda m: 4e6 * 8e9 / m["jobs"][0]["time_ns"]),
+         "message_rate": (256, 64, lambda m: 256e9 / m["jobs"][0]["time_ns"]),
+         "lowest_bandwidth": (1, 262144, lambda m: min(rates(m))), "highest_bandwidth": (1, 262144, lambda m: max(rates(m)))}
+
+
+def rates(metrics):
+    return [flow["bytes"] * 8e9 / flow["fct_ns"] for flow in metrics["flows"] if flow["job"] == 0]
 
 
 def tested(folder, quantity, place):
-    """What a test between two ranks gives on the broken network."""
+    """What a test gives on the broken network."""
     count, size, made = TESTS[quantity]
-    src, dst = (int(end.removeprefix("rank")) for end in place.split("->"))
-    test = {"kind": "flows", "connections": "pair", "flows": [{"src": src, "dst": dst, "bytes": f"{size}B"}] * count}
+    src, dst = (int(end) for end in place.replace("rank", "").replace(">", "").split("-"))
+    pairs = [(src, dst, 0)] * count if ">" in place else [(rank, rank + 1, 2000 * rank) for rank in range(src, dst)]
+    test = {"kind": "flows", "connections": "pair", "flows": [
+        {"src": a, "dst": b, "bytes": f"{size}B", "start": f"{start}us"} for a, b, start in pairs]}
     with open(os.path.join(folder, "truth.json"), encoding="utf-8") as file:
         truth = json.load(file)
     others = truth["workload"][1:] if isinstance(truth["workload"], list) else []
-    return made(run(folder, "test", {**truth, "workload": [test, *others]})["jobs"][0])
+    return made(run(folder, "test", {**truth, "workload": [test, *others]}))
 
 
 def value(folder, metrics, quantity, place):

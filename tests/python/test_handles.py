@@ -43,10 +43,11 @@ WORKS = {  # parameter -> the kinds that have a meaning; all others are refused
     "progress": {"none", "bool"}, "captures": {"none"}, "set": {"none"}, "seed": {"none", "wraps"}, "policies": {"none"}, "vary": {"none"},
     "baseline": {"none"}, "out": {"none"}, "jobs": {"none"}, "sizes": {"none", "empty"}, "best": {"none"}, "within": {"none"},
     "fabric": {"none"}, "packets_budget": {"none", "float", "wraps"}, "why": {"bool"}, "goal": {"empty"}, "guard": {"empty"}, "faults": {"none"},
-    "seeds": {"none"}, "budget": {"none"}}
+    "seeds": {"none"}, "budget": {"none"}, "job": {"none"}}
 FUNCTIONS = {  # function -> the right arguments
     "run": {"scenario": SMALL}, "validate": {"scenario": SMALL}, "compare": {"scenario": SMALL, "policies": ["none"]},
     "sweep": {"scenario": SMALL, "vary": {"workload.bytes": ["1KB"]}}, "plan": {"scenario": LLM, "gpus": 2, "packets_budget": 0},
+    "diagnose": {"measured": [{"quantity": "time", "value": 20}], "network": SMALL},
     "tune": {"scenario": SMALL, "vary": {"workload.bytes": ["1KB", "2KB"]}},
     "add_plugin": None, "add_policy": None, "load": None, "policies": {}, "schema": {}, "version": {}, "Simulation": {"scenario": SMALL}}
 
