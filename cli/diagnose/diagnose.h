@@ -46,10 +46,15 @@ struct diagnosis {
     bool healthy;
 };
 
+/* ---- the healthy network (healthy.c) ---- */
+
+// Run it and fill in its facts, and set in the draft how all are run. Returns 0, or -1 with errors.
+int healthy_run(struct diagnosis *d, struct err *err);
+
 /* ---- the list of hypotheses (hypotheses.c) ---- */
 
-// The healthy network with its facts, and all causes with the strengths that are tried first.
-// Returns 0, or -1 with errors.
+// The healthy network, and all causes with the strengths that are tried first. Returns 0, or -1
+// with errors.
 int hypotheses_make(struct diagnosis *d, struct err *err);
 // One more strength of a cause. Returns the number of the hypothesis.
 size_t hypothesis_add(struct diagnosis *d, size_t cause, double strength);

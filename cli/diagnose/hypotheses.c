@@ -6,14 +6,10 @@
 #include <string.h>
 
 #include "cli/diagnose/diagnose.h"
-#include "cli/runs/simulate.h"
-#include "cli/terminal/ends.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
-#define PAIRS_TRIED 3      // pairs of ranks
-#define STEP_NOISE "200ns" // mean delay of a rank before a step, on a quiet host
-#define TOO_LONG 4.0       // times the longer one of the measured and the healthy time
+#define PAIRS_TRIED 3 // pairs of ranks
 
 /* ---- the list ---- */
 
@@ -206,79 +202,15 @@ void hypotheses_give(struct diagnosis *d, size_t from)
 
 /* ---- all of them ---- */
 
-static json_t *run_healthy(struct diagnosis *d, struct err *err)
-{
-    struct collwire_scenario *scenario =
-        scenario_of_json(d->options, d->fit.draft.json, d->fit.draft.folder, err);
-    if (!scenario)
-        return NULL;
-    struct simulated made = simulate_in_memory(scenario, d->options->plain, 1);
-    json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL;
-    simulated_free(&made);
-    simulate_forget();
-    collwire_scenario_free(scenario);
-    if (made.code == EXIT_INTERRUPTED)
-        ends_note();
-    else if (!metrics)
-        err_add(err, "scenario", "the healthy network did not run to its end");
-    return metrics;
-}
-
-static int check_places(const struct diagnosis *d, struct err *err)
-{
-    int status = 0;
-    for (size_t i = 0; i < d->measured; i++) {
-        const struct observed_value *v = &d->fit.measured.list[i];
-        if (v->job || !isnan(observed_predict(v, d->facts.metrics)))
-            continue;
-        char *where = text_format("line %u", v->line);
-        status = err_add(err, where, "the results have no %s %s", v->quantity, v->place);
-        free(where);
-    }
-    return status;
-}
-
-// Real hosts are never in step; where the scenario does not say by how much, a little of it shows
-// how far values differ between runs.
-static void add_noise(struct diagnosis *d, struct err *err)
-{
-    if (!json_object_get(d->fit.draft.json, "noise"))
-        draft_set(&d->fit.draft, "noise.step.mean", STEP_NOISE, err);
-}
-
-// A run that takes several times as long as both the healthy one and the measured one is wrong
-// already, and ends there.
-static void limit_runs(struct diagnosis *d, struct err *err)
-{
-    double longest = d->facts.time_ns;
-    for (size_t i = 0; i < d->measured; i++) {
-        const struct observed_value *v = &d->fit.measured.list[i];
-        if (strcmp(v->quantity, "time") == 0)
-            longest = fmax(longest, v->value);
-    }
-    if (json_at_path(d->fit.draft.json, "limits.sim_time"))
-        return;
-    char *limit = text_format("%.0fns", TOO_LONG * longest);
-    draft_set(&d->fit.draft, "limits.sim_time", limit, err);
-    free(limit);
-}
-
 int hypotheses_make(struct diagnosis *d, struct err *err)
 {
     static struct kind_rows (*const tables[KIND_TABLES])(void) = {kinds_of_links, kinds_of_switches,
                                                                   kinds_of_hosts, kinds_of_jobs};
     list_jobs(d->fit.draft.json);
-    add_noise(d, err);
     d->measured = d->fit.measured.n;
-    json_t *metrics = run_healthy(d, err);
-    if (!metrics)
+    if (healthy_run(d, err) != 0)
         return -1;
-    facts_make(&d->facts, metrics, d->fit.draft.json, &d->fit.measured);
-    d->facts.environment = d->files.environment;
-    if (check_places(d, err) != 0)
-        return -1;
-    limit_runs(d, err);
-    probes_add(d, metrics);
+    probes_add(d, d->facts.metrics);
     take(d, (struct hypothesis){.cause = SIZE_MAX,
                                 .words = memory_text("the network as it is described"),
                                 .set = json_array()});

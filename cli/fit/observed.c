@@ -188,35 +188,27 @@ static double utilization(const json_t *metrics, const char *place)
     return most;
 }
 
-// Of a test of many pairs, one after the other: the slowest and the fastest.
-static double lowest_bandwidth(const json_t *metrics, const char *place)
+// Of a test of many pairs, one after the other: the slowest, or the fastest.
+static double extreme_bandwidth(const json_t *metrics, double (*of_two)(double, double))
 {
     const json_t *flows = json_object_get(metrics, "flows"), *flow;
-    double least = NAN;
+    double found = NAN;
     size_t i;
+    json_array_foreach(flows, i, flow) if (json_integer_value(json_object_get(flow, "job")) == 0)
+        found = of_two(found, number_at(flow, "delivered_bytes") * 8e9 / number_at(flow, "fct_ns"));
+    return found;
+}
+
+static double lowest_bandwidth(const json_t *metrics, const char *place)
+{
     (void)place;
-    json_array_foreach(flows, i, flow)
-    {
-        double own = number_at(flow, "delivered_bytes") * 8e9 / number_at(flow, "fct_ns");
-        if (json_integer_value(json_object_get(flow, "job")) == 0)
-            least = fmin(least, own);
-    }
-    return least;
+    return extreme_bandwidth(metrics, fmin);
 }
 
 static double highest_bandwidth(const json_t *metrics, const char *place)
 {
-    const json_t *flows = json_object_get(metrics, "flows"), *flow;
-    double most = NAN;
-    size_t i;
     (void)place;
-    json_array_foreach(flows, i, flow)
-    {
-        double own = number_at(flow, "delivered_bytes") * 8e9 / number_at(flow, "fct_ns");
-        if (json_integer_value(json_object_get(flow, "job")) == 0)
-            most = fmax(most, own);
-    }
-    return most;
+    return extreme_bandwidth(metrics, fmax);
 }
 
 // Packets of one message each, of the test of a pair.

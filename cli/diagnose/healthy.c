@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The run of the healthy network, and how all others are run: on hosts that are not in step, until
+// they take far too long, and in closed form where packets would take long and give the same.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diagnose/diagnose.h"
+#include "cli/runs/simulate.h"
+#include "cli/terminal/ends.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+
+#define STEP_NOISE "200ns" // mean delay of a rank before a step, on a quiet host
+#define TOO_LONG 4.0       // times the longer one of the measured and the healthy time
+#define MANY_HOPS 2e6      // packet-hops of a run, from which the hybrid network is tried
+#define HYBRID_ERROR 0.02  // of the job's time, that it may have
+#define HYBRID_SHARE 0.5   // of the packet-hops, that it may need
+
+static json_t *run_draft(struct diagnosis *d, double *packet_hops, struct err *err)
+{
+    struct collwire_scenario *scenario =
+        scenario_of_json(d->options, d->fit.draft.json, d->fit.draft.folder, err);
+    if (!scenario)
+        return NULL;
+    struct simulated made = simulate_in_memory(scenario, d->options->plain, 1);
+    json_t *metrics = made.metrics ? json_loads(made.metrics, 0, NULL) : NULL;
+    *packet_hops = made.packet_hops;
+    simulated_free(&made);
+    simulate_forget();
+    collwire_scenario_free(scenario);
+    if (made.code == EXIT_INTERRUPTED)
+        ends_note();
+    else if (!metrics)
+        err_add(err, "scenario", "the healthy network did not run to its end");
+    return metrics;
+}
+
+// Real hosts are never in step; where the scenario does not say by how much, a little of it shows
+// how far values differ between runs.
+static void add_noise(struct diagnosis *d, struct err *err)
+{
+    if (!json_object_get(d->fit.draft.json, "noise"))
+        draft_set(&d->fit.draft, "noise.step.mean", STEP_NOISE, err);
+}
+
+// A run that takes several times as long as both the healthy one and the measured one is wrong
+// already, and ends there.
+static void limit_runs(struct diagnosis *d, struct err *err)
+{
+    double longest = d->facts.time_ns;
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        if (strcmp(v->quantity, "time") == 0)
+            longest = fmax(longest, v->value);
+    }
+    if (json_at_path(d->fit.draft.json, "limits.sim_time"))
+        return;
+    char *limit = text_format("%.0fns", TOO_LONG * longest);
+    draft_set(&d->fit.draft, "limits.sim_time", limit, err);
+    free(limit);
+}
+
+static double job_ns(const json_t *metrics)
+{
+    return json_number_value(json_at_path(metrics, "jobs[0].time_ns"));
+}
+
+// Take the hybrid network for all runs if it gives the healthy one in fewer packet-hops. Returns
+// its results in place of those of packets.
+static json_t *run_hybrid(struct diagnosis *d, json_t *metrics, double packet_hops)
+{
+    double hops = 0;
+    struct err unsaid = {0};
+    draft_set(&d->fit.draft, "network", "hybrid", &unsaid);
+    json_t *other = run_draft(d, &hops, &unsaid);
+    bool same = other && hops < HYBRID_SHARE * packet_hops &&
+                fabs(job_ns(other) / job_ns(metrics) - 1) < HYBRID_ERROR;
+    err_free(&unsaid);
+    if (!same)
+        json_object_del(d->fit.draft.json, "network");
+    json_decref(same ? metrics : other);
+    return same ? other : metrics;
+}
+
+static int check_places(const struct diagnosis *d, struct err *err)
+{
+    int status = 0;
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        if (v->job || !isnan(observed_predict(v, d->facts.metrics)))
+            continue;
+        char *where = text_format("line %u", v->line);
+        status = err_add(err, where, "the results have no %s %s", v->quantity, v->place);
+        free(where);
+    }
+    return status;
+}
+
+int healthy_run(struct diagnosis *d, struct err *err)
+{
+    double packet_hops;
+    add_noise(d, err);
+    json_t *metrics = run_draft(d, &packet_hops, err);
+    if (!metrics)
+        return -1;
+    if (packet_hops > MANY_HOPS && !json_object_get(d->fit.draft.json, "network"))
+        metrics = run_hybrid(d, metrics, packet_hops);
+    facts_make(&d->facts, metrics, d->fit.draft.json, &d->fit.measured);
+    d->facts.environment = d->files.environment;
+    limit_runs(d, err);
+    return check_places(d, err);
+}
