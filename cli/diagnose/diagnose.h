@@ -24,8 +24,9 @@ struct cause {
     char *at;          // the place; "" = all of the network
     double stands_for; // places that are alike and were not tried, this one included
     /* after the runs */
-    size_t best; // the hypothesis with the least misfit; SIZE_MAX = none has run
-    double rank; // its misfit, averaged over strengths and places as a likelihood is
+    size_t best;    // the hypothesis with the least misfit; SIZE_MAX = none has run
+    double rank;    // its misfit, averaged over strengths and places as a likelihood is
+    double *spread; // [value] of the first cause of a kind: among seeds; NULL = the healthy one's
 };
 
 struct diagnosis {
@@ -73,6 +74,8 @@ double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h);
 double usual_misfit(const struct diagnosis *d);
 // Take the spread among seeds from the runs of the healthy network.
 void spread_of_seeds(struct diagnosis *d);
+// The same for each kind of cause, from its hypotheses that have run over several.
+void spread_of_kinds(struct diagnosis *d);
 // A value as it is compared: its logarithm, above what is too small to tell.
 double value_level(const struct observed_value *v, double value);
 // The mean level of a value over the seeds of a hypothesis, and its variance for one more seed.

@@ -74,8 +74,10 @@ void hypotheses_free(struct diagnosis *d)
         free(d->forms[i].name);
         json_decref(d->forms[i].set);
     }
-    for (size_t i = 0; i < d->n_causes; i++)
+    for (size_t i = 0; i < d->n_causes; i++) {
         free(d->causes[i].at);
+        free(d->causes[i].spread);
+    }
     facts_free(&d->facts);
     free(d->causes);
     free(d->forms);

@@ -12,6 +12,7 @@
 #include "engine/base/memory.h"
 
 #define HEALTHY_SEEDS 8 // of the healthy network, for the spread among seeds
+#define FIRST_SEEDS 3   // of the best one of each kind
 #define DRAWN_SEEDS 2   // of finer strengths whose effect is a matter of chance
 #define BEST_SEEDS 4    // of the best ones
 #define ROUNDS 3        // of strengths between those that were tried
@@ -160,7 +161,8 @@ static size_t nearest(const struct diagnosis *d, size_t most, size_t of_kind, bo
 {
     size_t n, kept = 0;
     struct ranked *all = ranked(d, &n);
-    for (size_t allowed = finer ? 1 : of_kind; allowed <= of_kind; allowed += of_kind - 1)
+    for (size_t allowed = finer ? 1 : of_kind; allowed <= of_kind;
+         allowed = allowed < of_kind ? of_kind : of_kind + 1)
         for (size_t i = 0; i < n && kept < most; i++) {
             const struct cause *c = &d->causes[all[i].cause];
             size_t alike = 0;
@@ -190,16 +192,21 @@ static void make_finer(struct diagnosis *d)
     run_from(d, from);
 }
 
-static void deepen(struct diagnosis *d)
+// Run the best causes over more seeds, of each kind at most `of_kind`.
+static void deepen(struct diagnosis *d, size_t most, size_t of_kind, uint64_t seeds)
 {
-    size_t causes[BEST_OF], n = nearest(d, BEST_OF, BEST_KIND, false, causes);
-    struct fit_point *points[BEST_OF];
+    size_t *causes = memory_zeroed(most + 1, sizeof *causes),
+           n = nearest(d, most, of_kind, false, causes);
+    struct fit_point **points = memory_zeroed(n + 1, sizeof *points);
     for (size_t i = 0; i < n; i++)
         points[i] = d->list[d->causes[causes[i]].best].point;
-    fit_deepen(&d->fit, n, points, d->fit.seeds > BEST_SEEDS ? d->fit.seeds : BEST_SEEDS);
+    fit_deepen(&d->fit, n, points, d->fit.seeds > seeds ? d->fit.seeds : seeds);
     for (size_t i = 0; i < n; i++)
         d->list[d->causes[causes[i]].best].point = points[i];
+    spread_of_kinds(d);
     judge_from(d, 1);
+    free(points);
+    free(causes);
 }
 
 /* ---- pairs ---- */
@@ -233,10 +240,11 @@ bool diagnosis_run(struct diagnosis *d)
     spread_of_seeds(d);
     d->list[0].misfit = hypothesis_misfit(d, &d->list[0]);
     run_from(d, 1);
+    deepen(d, d->n_causes, 1, FIRST_SEEDS); // how far runs of each kind are spread
     for (int round = 0; round < ROUNDS && !d->fit.interrupted; round++)
         make_finer(d);
     for (int pass = 0; pass < 2 && !d->fit.interrupted; pass++)
-        deepen(d);
+        deepen(d, BEST_OF, BEST_KIND, BEST_SEEDS);
     put_in_order(d);
     const struct cause *first = d->n_order > 0 ? &d->causes[d->order[0]] : NULL;
     d->healthy = d->list[0].misfit <= usual_misfit(d) &&

@@ -4,7 +4,7 @@
 // Values are compared by their logarithm. A measured one has its stated spread; a simulated one the
 // error of the model (cli/fit/observed.c) and the spread among seeds: which of equal paths a hash
 // takes, which packets are marked or lost. The latter is estimated from the runs of the healthy
-// network, and of the hypothesis where it has several. Beyond three standard deviations a distance
+// network, from those of the same kind of cause, and of the hypothesis where it has several. Beyond three standard deviations a distance
 // counts by its logarithm, as under a distribution with long tails, so that one count does not
 // outweigh all else.
 #include <math.h>
@@ -17,6 +17,7 @@
 #define FAR 3.0        // standard deviations from which a distance counts by its logarithm
 #define LEVELS 2.3     // standard deviations of chi square up to which a network is healthy
 #define OWN_WEIGHT 2.0 // runs that the spread of the healthy network counts as
+#define SEVERAL 3      // runs of a hypothesis that say how far they are spread
 #define BURST 3.0      // packets of a burst, as counts vary
 
 double value_level(const struct observed_value *v, double value)
@@ -73,11 +74,48 @@ void spread_of_seeds(struct diagnosis *d)
     free(own);
 }
 
+static struct cause *first_of_kind(const struct diagnosis *d, size_t cause)
+{
+    size_t first = 0;
+    while (d->causes[first].kind != d->causes[cause].kind)
+        first++;
+    return &d->causes[first];
+}
+
+void spread_of_kinds(struct diagnosis *d)
+{
+    size_t n = d->fit.measured.n;
+    double *runs = memory_zeroed(d->n_causes + 1, sizeof *runs);
+    for (size_t c = 0; c < d->n_causes; c++) {
+        free(d->causes[c].spread);
+        d->causes[c].spread = NULL;
+    }
+    for (size_t i = 1; i < d->n; i++) {
+        const struct hypothesis *h = &d->list[i];
+        if (!h->point || h->point->seeds < SEVERAL || !isfinite(h->misfit))
+            continue;
+        struct cause *c = first_of_kind(d, h->cause);
+        c->spread = c->spread ? c->spread : memory_zeroed(n + 1, sizeof *c->spread);
+        runs[c - d->causes] += (double)h->point->seeds - 1;
+        for (size_t v = 0; v < n; v++) {
+            double squares;
+            mean_level(d, h, v, &squares);
+            c->spread[v] += squares;
+        }
+    }
+    for (size_t c = 0; c < d->n_causes; c++)
+        for (size_t v = 0; v < n && d->causes[c].spread; v++)
+            d->causes[c].spread[v] = fmax(d->spread[v], d->causes[c].spread[v] / runs[c]);
+    free(runs);
+}
+
 double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
                        double *variance)
 {
     double squares, n = (double)h->point->seeds, mean = mean_level(d, h, value, &squares);
-    double own = (OWN_WEIGHT * d->spread[value] + squares) / (OWN_WEIGHT + n - 1);
+    const double *of_kind = h->cause == SIZE_MAX ? NULL : first_of_kind(d, h->cause)->spread;
+    double usual = of_kind ? of_kind[value] : d->spread[value];
+    double own = (OWN_WEIGHT * usual + squares) / (OWN_WEIGHT + n - 1);
     *variance = own * (1 + 1 / n);
     return mean;
 }
