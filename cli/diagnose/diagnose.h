@@ -24,9 +24,11 @@ struct cause {
     char *at;          // the place; "" = all of the network
     double stands_for; // places that are alike and were not tried, this one included
     /* after the runs */
-    size_t best;    // the hypothesis with the least misfit; SIZE_MAX = none has run
-    double rank;    // its misfit, averaged over strengths and places as a likelihood is
-    double *spread; // [value] of the first cause of a kind: among seeds; NULL = the healthy one's
+    size_t best; // the hypothesis with the least misfit; SIZE_MAX = none has run
+    double rank; // its misfit, averaged over strengths and places as a likelihood is
+    /* of the first cause of a kind, from all its hypotheses; NULL = the healthy network's */
+    double *spread;  // [value] variance of its logarithm among seeds
+    double *related; // [value * measured + value] correlations of the measured ones among seeds
 };
 
 struct diagnosis {
@@ -42,6 +44,7 @@ struct diagnosis {
     size_t n, cap;
     size_t measured; // values that were measured; probes follow, which separate causes
     double *spread;  // [value] variance of its logarithm among seeds
+    double *related; // [value * measured + value] its correlations; of measured values
     size_t *order;   // [n_order] causes that come nearer, the best first; one of each kind
     size_t n_order;
     bool healthy;

@@ -77,6 +77,7 @@ void hypotheses_free(struct diagnosis *d)
     for (size_t i = 0; i < d->n_causes; i++) {
         free(d->causes[i].at);
         free(d->causes[i].spread);
+        free(d->causes[i].related);
     }
     facts_free(&d->facts);
     free(d->causes);
@@ -84,6 +85,7 @@ void hypotheses_free(struct diagnosis *d)
     free(d->list);
     free(d->order);
     free(d->spread);
+    free(d->related);
 }
 
 /* ---- causes of a kind ---- */

@@ -14,11 +14,13 @@
 #include "cli/diagnose/diagnose.h"
 #include "engine/base/memory.h"
 
-#define FAR 3.0        // standard deviations from which a distance counts by its logarithm
-#define LEVELS 2.3     // standard deviations of chi square up to which a network is healthy
-#define OWN_WEIGHT 2.0 // runs that the spread of the healthy network counts as
-#define SEVERAL 3      // runs of a hypothesis that say how far they are spread
-#define BURST 3.0      // packets of a burst, as counts vary
+#define FAR 3.0          // standard deviations from which a distance counts by its logarithm
+#define LEVELS 2.3       // standard deviations of chi square up to which a network is healthy
+#define OWN_WEIGHT 2.0   // runs that the spread of the healthy network counts as
+#define SEVERAL 3        // runs of a hypothesis that say how far they are spread
+#define SHRUNK 0.9       // of a correlation, since few runs say it
+#define RELATED_MOST 100 // values, of which correlations are taken
+#define BURST 3.0        // packets of a burst, as counts vary
 
 double value_level(const struct observed_value *v, double value)
 {
@@ -49,6 +51,38 @@ static double mean_level(const struct diagnosis *d, const struct hypothesis *h, 
     return sum / (double)n;
 }
 
+/* ---- spread among seeds ---- */
+
+// Add the products of the deviations of each two measured values.
+static void add_products(const struct diagnosis *d, const struct hypothesis *h, double *sums)
+{
+    size_t m = d->measured;
+    double *off = memory_zeroed(m + 1, sizeof *off), unused;
+    for (uint64_t s = 0; s < h->point->seeds; s++) {
+        for (size_t i = 0; i < m; i++)
+            off[i] = level_of(d, h, s, i) - mean_level(d, h, i, &unused);
+        for (size_t i = 0; i < m; i++)
+            for (size_t k = 0; k < m; k++)
+                sums[i * m + k] += off[i] * off[k];
+    }
+    free(off);
+}
+
+// Sums of products become correlations, a little smaller, as few runs say them.
+static void make_correlations(double *sums, size_t m)
+{
+    double *root = memory_zeroed(m + 1, sizeof *root);
+    for (size_t i = 0; i < m; i++)
+        root[i] = sqrt(sums[i * m + i]);
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k < m; k++) {
+            double both = root[i] * root[k];
+            bool known = both > 0 && isfinite(both);
+            sums[i * m + k] = i == k ? 1 : known ? SHRUNK * sums[i * m + k] / both : 0;
+        }
+    free(root);
+}
+
 void spread_of_seeds(struct diagnosis *d)
 {
     const struct hypothesis *healthy = &d->list[0];
@@ -72,6 +106,9 @@ void spread_of_seeds(struct diagnosis *d)
         d->spread[i] = fmax(own[i], sum / count);
     }
     free(own);
+    d->related = memory_zeroed(d->measured * d->measured + 1, sizeof *d->related);
+    add_products(d, healthy, d->related);
+    make_correlations(d->related, d->measured);
 }
 
 static struct cause *first_of_kind(const struct diagnosis *d, size_t cause)
@@ -88,14 +125,19 @@ void spread_of_kinds(struct diagnosis *d)
     double *runs = memory_zeroed(d->n_causes + 1, sizeof *runs);
     for (size_t c = 0; c < d->n_causes; c++) {
         free(d->causes[c].spread);
-        d->causes[c].spread = NULL;
+        free(d->causes[c].related);
+        d->causes[c].spread = d->causes[c].related = NULL;
     }
     for (size_t i = 1; i < d->n; i++) {
         const struct hypothesis *h = &d->list[i];
         if (!h->point || h->point->seeds < SEVERAL || !isfinite(h->misfit))
             continue;
         struct cause *c = first_of_kind(d, h->cause);
-        c->spread = c->spread ? c->spread : memory_zeroed(n + 1, sizeof *c->spread);
+        if (!c->spread) {
+            c->spread = memory_zeroed(n + 1, sizeof *c->spread);
+            c->related = memory_zeroed(d->measured * d->measured + 1, sizeof *c->related);
+        }
+        add_products(d, h, c->related);
         runs[c - d->causes] += (double)h->point->seeds - 1;
         for (size_t v = 0; v < n; v++) {
             double squares;
@@ -103,9 +145,12 @@ void spread_of_kinds(struct diagnosis *d)
             c->spread[v] += squares;
         }
     }
-    for (size_t c = 0; c < d->n_causes; c++)
+    for (size_t c = 0; c < d->n_causes; c++) {
         for (size_t v = 0; v < n && d->causes[c].spread; v++)
             d->causes[c].spread[v] = fmax(d->spread[v], d->causes[c].spread[v] / runs[c]);
+        if (d->causes[c].related)
+            make_correlations(d->causes[c].related, d->measured);
+    }
     free(runs);
 }
 
@@ -129,20 +174,54 @@ static double fixed_variance(const struct observed_value *v, double level)
     return spread * spread + reach.error * reach.error + fmax(0, count);
 }
 
-// The sum over the measured values of the distance, and, if wanted, of what a wide spread costs.
+// Make the deviations independent of each other: divide them by the root of their covariance
+// (Cholesky). Writes over the matrix.
+static void whiten(double *matrix, double *off, double *scale, size_t m)
+{
+    for (size_t i = 0; i < m; i++) {
+        for (size_t k = 0; k < i; k++) {
+            double sum = matrix[i * m + k];
+            for (size_t l = 0; l < k; l++)
+                sum -= matrix[i * m + l] * matrix[k * m + l];
+            matrix[i * m + k] = sum / scale[k];
+            off[i] -= matrix[i * m + k] * off[k];
+            matrix[i * m + i] -= matrix[i * m + k] * matrix[i * m + k];
+        }
+        scale[i] = sqrt(matrix[i * m + i]);
+        off[i] /= scale[i];
+    }
+}
+
+// The sum over the measured values of the distance, and, if wanted, of what a wide spread costs. A
+// run that takes longer lowers all uses of links with one cause, so what seeds spread together
+// counts once.
 static double distance(const struct diagnosis *d, const struct hypothesis *h, bool with_spread)
 {
-    double sum = 0;
-    for (size_t i = 0; i < d->measured; i++) {
+    size_t m = d->measured;
+    const struct cause *first = h->cause == SIZE_MAX ? NULL : first_of_kind(d, h->cause);
+    const double *related = first && first->related ? first->related : d->related;
+    double *own = memory_zeroed(4 * m + m * m + 1, sizeof *own), *off = own + m, *scale = off + m,
+           *usual = scale + m, *matrix = usual + m, sum = 0;
+    for (size_t i = 0; i < m; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
-        double own, level = predicted_level(d, h, i, &own), fixed = fixed_variance(v, level);
+        double level = predicted_level(d, h, i, &own[i]), here = value_level(v, v->value);
+        off[i] = level - here;
+        matrix[i * m + i] = fixed_variance(v, level) + own[i];
+        usual[i] = fixed_variance(v, here) + d->spread[i];
         if (isnan(level)) // it did not complete
-            return INFINITY;
-        double off = level - value_level(v, v->value), all = fixed + own;
-        sum += FAR * FAR * log1p(off * off / all / (FAR * FAR));
-        if (with_spread)
-            sum += log(all / (fixed_variance(v, value_level(v, v->value)) + d->spread[i]));
+            sum = INFINITY;
     }
+    for (size_t i = 0; i < m && m <= RELATED_MOST; i++)
+        for (size_t k = 0; k < i; k++)
+            matrix[i * m + k] = related[i * m + k] * sqrt(own[i] * own[k]);
+    if (isfinite(sum))
+        whiten(matrix, off, scale, m);
+    for (size_t i = 0; i < m && isfinite(sum); i++) {
+        sum += FAR * FAR * log1p(off[i] * off[i] / (FAR * FAR));
+        if (with_spread)
+            sum += log(scale[i] * scale[i] / usual[i]);
+    }
+    free(own);
     return sum;
 }
 
