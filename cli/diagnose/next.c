@@ -24,10 +24,10 @@ static const struct {
     {"latency", "run ib_write_lat", "us", 1e3, false},
     {"bandwidth", "run ib_write_bw", "Gb/s", 1e9, false},
     {"message_rate", "run ib_write_bw with messages of 64 B", "M messages/s", 1e6, false},
-    {"lowest_bandwidth", "run ib_write_bw of each rank with the next one, the lowest of", "Gb/s",
-     1e9, true},
-    {"highest_bandwidth", "run ib_write_bw of each rank with the next one, the highest of", "Gb/s",
-     1e9, true},
+    {"lowest_bandwidth", "run ib_write_bw of each rank with the next one and take the lowest",
+     "Gb/s", 1e9, true},
+    {"highest_bandwidth", "run ib_write_bw of each rank with the next one and take the highest",
+     "Gb/s", 1e9, true},
 };
 
 void probes_add(struct diagnosis *d, const json_t *metrics)

@@ -109,6 +109,32 @@ def check_words(folder):
     expect(call("diagnose", good).returncode == 2 and call("diagnose").returncode == 2, "no scenario")
 
 
+HEADING = "#  size  count  type  redop  root  time  algbw  busbw  #wrong\n"
+
+
+def check_files(folder):
+    """A table of nccl-tests, its job made from it; a recording of other ranks; two operations; tests between ranks."""
+    network = {"name": "ring", "topology": {"dims": [{"kind": "switch", "size": 8, "link": {"rate": "100Gbps", "delay": "500ns"}}]}}
+    path = write(folder, "network.json", network)
+    rows = []
+    for size in (1 << 20, 1 << 23):
+        job = {"kind": "collective", "op": "all_reduce", "bytes": f"{size}B", "algorithm": "ring"}
+        us = hidden_clusters.run(folder, "sized", {**network, "workload": job, "nic": {"bus_rate": "60Gbps"}})["jobs"][0]["time_ns"] / 1e3
+        algbw = size / us / 1e3
+        rows.append(f"{size} {size // 4} float sum -1 {us:.2f} {algbw:.2f} {algbw * 1.75:.2f} 0\n")
+    table = write(folder, "nccl-tests.txt", HEADING + "".join(rows))
+    tests = write(folder, "tests.csv", "quantity,place,value,unit,spread\nlowest_bandwidth,rank0-7,54,Gb/s,5%\nhighest_bandwidth,rank0-7,54,Gb/s,5%\n"
+                                       "latency,rank0->rank4,1.1,us,20%\nmessage_rate,rank0->rank4,24000000,,20%\n")
+    found = json.loads(call("diagnose", table, tests, "--network", path, "--format", "json").stdout)
+    expect(not found["healthy"] and found["causes"][0]["kind"] == "pcie", f"a table and tests: {found['causes'][:2]}")
+    done = call("diagnose", os.path.join(os.path.dirname(__file__), "../data/profile/kineto/rank0.json.gz"), "--network", path)
+    expect(done.returncode == 2 and "is of 2 ranks, and the network has 8" in done.stderr, f"other ranks: {done.stderr}")
+    osu = write(folder, "osu.txt", "# OSU MPI All-to-All Personalized Exchange Latency Test v7.1\n# Size  Avg Latency(us)\n1048576  900.0\n")
+    done = call("diagnose", osu, "--network", path, "--job", write(folder, "job.json", {"workload": {
+        "kind": "collective", "op": "all_reduce", "bytes": "1MB", "algorithm": "ring"}}))
+    expect(done.returncode == 2 and "is of all_reduce" not in done.stdout and "all_to_all" in done.stderr, f"another operation: {done.stderr}")
+
+
 def main():
     first, last = (int(word) for word in sys.argv[1].split("-"))
     sizes = [int(size) for size in sys.argv[sys.argv.index("sizes") + 1].split(",")] if "sizes" in sys.argv else (8, 16, 32)
@@ -116,6 +142,7 @@ def main():
         check_hidden(folder, range(first, last + 1), sizes)
         if "words" in sys.argv:
             check_words(folder)
+            check_files(folder)
     return 1 if failures else 0
 
 
