@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a file is says its content. Tables have a time for each size; of recordings the collectives
-// of all ranks count, each with the time of the rank that waited least, and of equal ones the
-// median. A log of NCCL has no times, but the settings that it was given.
+// What a file is says its content. Tables and recordings (measured_recording.c) have times of sizes;
+// a log of NCCL has no times, but the settings that it was given.
 #include "cli/diagnose/measured_files.h"
 
 #include <math.h>
@@ -9,9 +8,7 @@
 #include <string.h>
 
 #include "cli/import/content.h"
-#include "cli/import/import.h"
 #include "cli/import/kinds.h"
-#include "cli/import/recording.h"
 #include "cli/library/nccl_log.h"
 #include "cli/measured/measured_table.h"
 
@@ -20,7 +17,6 @@
 #include "workload/read/nccl_settings.h"
 
 #define TABLE_SPREAD 0.03  // of a row of a table
-#define LEAST_SPREAD 0.02  // of equal collectives of a recording
 #define BYTES_OF_RUN 256e6 // of all ranks together, that a run may have
 #define SMALL_BYTES 262144 // below, what starts a collective counts, which textbook jobs lack
 #define SIZES_TAKEN 3      // the largest, and each an eighth of the one before
@@ -29,7 +25,7 @@
 
 /* ---- lists ---- */
 
-static void add_size(struct measured_files *m, struct measured_size one)
+void measured_files_add(struct measured_files *m, struct measured_size one)
 {
     m->sizes = memory_resize(m->sizes, m->n_sizes + 1, sizeof *m->sizes);
     m->sizes[m->n_sizes++] = one;
@@ -43,7 +39,7 @@ static void note(struct measured_files *m, char *line)
     m->notes = all;
 }
 
-static int take_op(struct measured_files *m, const char *path, const char *op, struct err *err)
+int measured_files_op(struct measured_files *m, const char *path, const char *op, struct err *err)
 {
     if (op && m->op && strcmp(op, m->op) != 0)
         return err_add(err, path, "is of %s, and another file of %s: give files of one operation",
@@ -75,10 +71,10 @@ static int read_table(struct measured_files *m, const char *path, struct err *er
     struct measured_table table;
     if (measured_table_read(&table, path, err) != 0)
         return -1;
-    int status = take_op(m, path, table.op, err);
+    int status = measured_files_op(m, path, table.op, err);
     for (size_t i = 0; i < table.n; i++)
-        add_size(m, (struct measured_size){table.rows[i].bytes, table.rows[i].time_us * 1e3,
-                                           TABLE_SPREAD});
+        measured_files_add(m, (struct measured_size){table.rows[i].bytes,
+                                                     table.rows[i].time_us * 1e3, TABLE_SPREAD});
     m->per_rank |= table.per_rank;
     m->factor = table.factor;
     measured_table_free(&table);
@@ -99,126 +95,6 @@ static int read_log(struct measured_files *m, const char *path, struct err *err)
         m->environment = all;
     }
     nccl_log_free(&log);
-    return status;
-}
-
-/* ---- recordings ---- */
-
-struct seen { // a collective of all ranks
-    enum coll_op op;
-    uint64_t bytes;
-    uint32_t number;
-    double time_ns;
-};
-
-static int by_call(const void *a, const void *b)
-{
-    const struct seen *x = a, *y = b;
-    if (x->op != y->op)
-        return x->op < y->op ? -1 : 1;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? -1 : 1;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct seen *x = a, *y = b;
-    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
-static size_t calls_of(const struct recording *r, struct seen **list)
-{
-    size_t n = 0, most = 0;
-    for (size_t i = 0; i < r->n_ranks; i++)
-        most += r->ranks[i].n_calls;
-    *list = memory_zeroed(most + 1, sizeof **list);
-    for (size_t i = 0; i < r->n_ranks; i++)
-        for (size_t c = 0; c < r->ranks[i].n_calls; c++) {
-            const struct call *call = &r->ranks[i].calls[c];
-            if (call->kind == CALL_COLLECTIVE && call->measured_ns > 0 && call->bytes > 0 &&
-                r->groups[call->group].size == r->world)
-                (*list)[n++] =
-                    (struct seen){call->op, call->bytes, call->number, (double)call->measured_ns};
-        }
-    qsort(*list, n, sizeof **list, by_call);
-    return n;
-}
-
-// Keep of each call the time of the rank that waited least: the first in the order.
-static size_t without_waits(struct seen *list, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (kept == 0 || list[kept - 1].op != list[i].op || list[kept - 1].bytes != list[i].bytes ||
-            list[kept - 1].number != list[i].number)
-            list[kept++] = list[i];
-    return kept;
-}
-
-// The operation that takes most time.
-static enum coll_op main_op(const struct seen *list, size_t n)
-{
-    double of[COLL_OPS] = {0};
-    enum coll_op most = list[0].op;
-    for (size_t i = 0; i < n; i++) {
-        of[list[i].op] += list[i].time_ns;
-        most = of[list[i].op] > of[most] ? list[i].op : most;
-    }
-    return most;
-}
-
-// The times of one size: their median, and half of the distance of their quartiles.
-static void add_median(struct measured_files *m, struct seen *list, size_t n)
-{
-    qsort(list, n, sizeof *list, by_time);
-    double median = list[n / 2].time_ns,
-           spread = (list[3 * n / 4].time_ns - list[n / 4].time_ns) / 2 / median;
-    add_size(m, (struct measured_size){list[0].bytes, median, fmax(spread, LEAST_SPREAD)});
-}
-
-static int take_calls(struct measured_files *m, const char *path, const struct recording *r,
-                      struct err *err)
-{
-    struct seen *list;
-    size_t n = calls_of(r, &list), end;
-    n = without_waits(list, n);
-    int status = n > 0 ? 0 : err_add(err, path, "has no collective of all ranks with its time");
-    m->ranks = r->world;
-    enum coll_op op = n > 0 ? main_op(list, n) : COLL_ALL_REDUCE;
-    if (status == 0)
-        status = take_op(m, path, coll_op_name(op), err);
-    for (size_t i = 0; i < n && status == 0; i = end) {
-        for (end = i; end < n && list[end].op == list[i].op && list[end].bytes == list[i].bytes;)
-            end++;
-        if (list[i].op == op)
-            add_median(m, list + i, end - i);
-    }
-    free(list);
-    return status;
-}
-
-// All files of one format are of one run.
-static int read_recording(struct measured_files *m, const char *format, const char *const *paths,
-                          size_t n, struct err *err)
-{
-    struct profile_result result;
-    struct profile_import from = {.format = format,
-                                  .folder = ".",
-                                  .files = paths,
-                                  .n_files = n,
-                                  .program = "",
-                                  .replicate = true};
-    struct err said = {0};
-    int status = profile_read(&from, &result, &said);
-    err_drop_warnings(&said);
-    err_add_all(err, NULL, &said);
-    err_free(&said);
-    if (status == 0)
-        status = take_calls(m, paths[0], result.recording, err);
-    profile_free(&result);
     return status;
 }
 
@@ -280,7 +156,7 @@ int measured_files_read(struct measured_files *m, const char *const *paths, size
                 formats[k] = NULL;
             }
         if (count > 0)
-            status |= read_recording(m, format, same, count, err);
+            status |= measured_recording_read(m, format, same, count, err);
     }
     free(same);
     free(formats);

@@ -36,3 +36,13 @@ json_t *measured_files_job(const struct measured_files *m, bool on_machine);
 // ranks. *bytes is the size that the job is to have; 0 = its own.
 int measured_files_take(struct measured_files *m, struct observed *list, uint32_t ranks,
                         bool small_too, uint64_t *bytes, struct err *err);
+
+/* ---- for readers of a kind of file ---- */
+
+void measured_files_add(struct measured_files *m, struct measured_size one);
+// Note the operation that a file is of, NULL = not said. Returns -1 with an error if another file is
+// of another one.
+int measured_files_op(struct measured_files *m, const char *path, const char *op, struct err *err);
+// Read the files of one format of recordings, which are of one run.
+int measured_recording_read(struct measured_files *m, const char *format, const char *const *paths,
+                            size_t n, struct err *err);
