@@ -192,9 +192,9 @@ if(NOT COLLWIRE_SANITIZE) # whose times are others
 endif()
 # Settings from measured values, against twelve drawn truths: 6 s; it alone proves `fit`.
 collwire_script_test(cli_fit unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_fit.py 0-11)
-# Hidden clusters with a drawn cause, and the words of the command: 10 s; it alone proves `diagnose`. All: some minutes.
-collwire_script_test(cli_diagnose unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py 2-5 words)
-collwire_script_test(cli_diagnose_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py 0-149)
+# Hidden clusters with a drawn cause, the words and the files of the command: 30 s; it alone proves `diagnose`. All: 15 minutes.
+collwire_script_test(cli_diagnose unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py 0-2 words sizes 8)
+collwire_script_test(cli_diagnose_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py 0-99)
 # Two of six exhaustive grids, and the words of the command: 9 s; it alone proves `tune`. All six: 30 s.
 collwire_script_test(cli_tune unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_tune.py words incast
   choices)

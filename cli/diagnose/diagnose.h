@@ -48,12 +48,15 @@ struct diagnosis {
     size_t *order;   // [n_order] causes that come nearer, the best first; one of each kind
     size_t n_order;
     bool healthy;
+    bool limited; // the draft has a limit that the scenario has not
 };
 
 /* ---- the healthy network (healthy.c) ---- */
 
 // Run it and fill in its facts, and set in the draft how all are run. Returns 0, or -1 with errors.
 int healthy_run(struct diagnosis *d, struct err *err);
+// Set in the draft when a run has taken too long, after the healthy ones.
+void limit_runs(struct diagnosis *d);
 
 /* ---- the list of hypotheses (hypotheses.c) ---- */
 

@@ -141,6 +141,9 @@ static void print_values(const struct diagnosis *d)
     }
 }
 
+// A number of JSON; null where it is none.
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
 static json_t *diagnosis_json(const struct diagnosis *d)
 {
     json_t *causes = json_array(), *values = json_array();
@@ -160,14 +163,15 @@ static json_t *diagnosis_json(const struct diagnosis *d)
         const struct observed_value *v = &d->fit.measured.list[i];
         double first = d->n_order > 0 ? exp(hypothesis(d, 0)->point->log_mean[i]) / v->scale : 0;
         json_array_append_new(
-            values, json_pack("{s:s, s:s, s:s, s:f, s:f, s:o}", "quantity", v->quantity, "place",
+            values, json_pack("{s:s, s:s, s:s, s:f, s:o, s:o}", "quantity", v->quantity, "place",
                               v->place, "unit", v->unit, "measured", v->value / v->scale, "healthy",
-                              exp(d->list[0].point->log_mean[i]) / v->scale, "first",
-                              d->n_order > 0 ? json_real(first) : json_null()));
+                              number(exp(d->list[0].point->log_mean[i]) / v->scale), "first",
+                              d->n_order > 0 ? number(first) : json_null()));
     }
-    return json_pack("{s:b, s:f, s:f, s:I, s:b, s:o, s:o}", "healthy", d->healthy, "units",
-                     unit_error(d), "fit", d->list[0].misfit, "runs", (json_int_t)d->fit.runs,
-                     "interrupted", d->fit.interrupted, "causes", causes, "values", values);
+    return json_pack("{s:b, s:f, s:o, s:I, s:b, s:o, s:o}", "healthy", d->healthy, "units",
+                     unit_error(d), "fit", number(d->list[0].misfit), "runs",
+                     (json_int_t)d->fit.runs, "interrupted", d->fit.interrupted, "causes", causes,
+                     "values", values);
 }
 
 // The scenario with the settings of the first cause, or the healthy one.
@@ -177,6 +181,8 @@ static int write_scenario(const struct diagnosis *d, struct err *err)
     struct draft made = {.json = json_deep_copy(d->fit.draft.json), .folder = d->fit.draft.folder};
     const json_t *one;
     int status = 0;
+    if (d->limited)
+        json_object_del(json_object_get(made.json, "limits"), "sim_time");
     json_array_foreach(d->forms[best].set, i, one)
     {
         char *path = memory_text(json_string_value(one)), *sign = strchr(path, '=');

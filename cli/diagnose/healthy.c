@@ -44,23 +44,6 @@ static void add_noise(struct diagnosis *d, struct err *err)
         draft_set(&d->fit.draft, "noise.step.mean", STEP_NOISE, err);
 }
 
-// A run that takes several times as long as both the healthy one and the measured one is wrong
-// already, and ends there.
-static void limit_runs(struct diagnosis *d, struct err *err)
-{
-    double longest = d->facts.time_ns;
-    for (size_t i = 0; i < d->measured; i++) {
-        const struct observed_value *v = &d->fit.measured.list[i];
-        if (strcmp(v->quantity, "time") == 0)
-            longest = fmax(longest, v->value);
-    }
-    if (json_at_path(d->fit.draft.json, "limits.sim_time"))
-        return;
-    char *limit = text_format("%.0fns", TOO_LONG * longest);
-    draft_set(&d->fit.draft, "limits.sim_time", limit, err);
-    free(limit);
-}
-
 static double job_ns(const json_t *metrics)
 {
     return json_number_value(json_at_path(metrics, "jobs[0].time_ns"));
@@ -108,6 +91,29 @@ int healthy_run(struct diagnosis *d, struct err *err)
         metrics = run_hybrid(d, metrics, packet_hops);
     facts_make(&d->facts, metrics, d->fit.draft.json, &d->fit.measured);
     d->facts.environment = d->files.environment;
-    limit_runs(d, err);
     return check_places(d, err);
+}
+
+// A run that takes several times as long as the healthy ones and the measured one is wrong already,
+// and ends there.
+void limit_runs(struct diagnosis *d)
+{
+    const struct fit_point *healthy = d->list[0].point;
+    double longest = d->facts.time_ns;
+    struct err unsaid = {0};
+    if (json_at_path(d->fit.draft.json, "limits.sim_time"))
+        return;
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        if (strcmp(v->quantity, "time") != 0)
+            continue;
+        longest = fmax(longest, v->value);
+        for (uint64_t s = 0; s < healthy->seeds; s++)
+            longest = fmax(longest, fit_value(&d->fit, healthy, d->fit.first_seed + 1 + s, i));
+    }
+    char *limit = text_format("%.0fns", TOO_LONG * longest);
+    draft_set(&d->fit.draft, "limits.sim_time", limit, &unsaid);
+    err_free(&unsaid);
+    free(limit);
+    d->limited = true;
 }

@@ -237,6 +237,7 @@ bool diagnosis_run(struct diagnosis *d)
     run_list(d, &healthy, 1, HEALTHY_SEEDS);
     if (!d->list[0].point)
         return false;
+    limit_runs(d);
     spread_of_seeds(d);
     d->list[0].misfit = hypothesis_misfit(d, &d->list[0]);
     run_from(d, 1);

@@ -236,7 +236,8 @@ int measured_files_take(struct measured_files *m, struct observed *list, uint32_
     *bytes = 0;
     for (size_t i = 0; i < m->n_sizes && m->per_rank; i++)
         m->sizes[i].bytes *= ranks;
-    qsort(m->sizes, m->n_sizes, sizeof *m->sizes, by_bytes);
+    if (m->n_sizes > 0)
+        qsort(m->sizes, m->n_sizes, sizeof *m->sizes, by_bytes);
     for (size_t i = m->n_sizes; i-- > 0 && taken < SIZES_TAKEN;) {
         const struct measured_size *s = &m->sizes[i];
         if ((double)s->bytes * ranks > BYTES_OF_RUN || s->bytes > next ||
