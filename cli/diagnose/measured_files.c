@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a file is says its content. Tables and recordings (measured_recording.c) have times of sizes;
-// a log of NCCL has no times, but the settings that it was given.
+// What a file is says its content. Tables and recordings (cli/measured/) have times of sizes; a log of
+// NCCL has no times, but the settings that it was given.
 #include "cli/diagnose/measured_files.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/import/content.h"
 #include "cli/import/kinds.h"
@@ -25,7 +26,7 @@
 
 /* ---- lists ---- */
 
-void measured_files_add(struct measured_files *m, struct measured_size one)
+static void add_size(struct measured_files *m, struct size_time one)
 {
     m->sizes = memory_resize(m->sizes, m->n_sizes + 1, sizeof *m->sizes);
     m->sizes[m->n_sizes++] = one;
@@ -39,7 +40,7 @@ static void note(struct measured_files *m, char *line)
     m->notes = all;
 }
 
-int measured_files_op(struct measured_files *m, const char *path, const char *op, struct err *err)
+static int take_op(struct measured_files *m, const char *path, const char *op, struct err *err)
 {
     if (op && m->op && strcmp(op, m->op) != 0)
         return err_add(err, path, "is of %s, and another file of %s: give files of one operation",
@@ -66,15 +67,43 @@ static int read_values(struct measured_files *m, const char *path, struct err *e
     return status;
 }
 
+// The operation that takes most time among the collectives of all ranks.
+static const char *main_op(const struct measured_table *t)
+{
+    const char *most = t->op;
+    double longest = 0;
+    for (size_t i = 0; i < t->n && t->recording; i++) {
+        double all = 0;
+        for (size_t k = 0; k < t->n; k++)
+            if (strcmp(t->rows[k].op, t->rows[i].op) == 0 && t->rows[k].ranks == t->world)
+                all += t->rows[k].time_us * (double)t->rows[k].count;
+        if (all > longest) {
+            longest = all;
+            most = t->rows[i].op;
+        }
+    }
+    return most;
+}
+
+// A table, or a recording: a file of it, or its folder.
 static int read_table(struct measured_files *m, const char *path, struct err *err)
 {
     struct measured_table table;
     if (measured_table_read(&table, path, err) != 0)
         return -1;
-    int status = measured_files_op(m, path, table.op, err);
-    for (size_t i = 0; i < table.n; i++)
-        measured_files_add(m, (struct measured_size){table.rows[i].bytes,
-                                                     table.rows[i].time_us * 1e3, TABLE_SPREAD});
+    const char *op = main_op(&table);
+    int status = table.what == AGAINST_COLLECTIVES
+                     ? take_op(m, path, op, err)
+                     : err_add(err, path,
+                               "has messages between two hosts, and does not say which: give them "
+                               "as values, latency,rank0->rank9,2.1,us");
+    for (size_t i = 0; i < table.n && status == 0; i++) {
+        const struct measured_row *row = &table.rows[i];
+        if (table.recording && (strcmp(row->op, op) != 0 || row->ranks != table.world))
+            continue;
+        add_size(m, (struct size_time){row->bytes, row->time_us * 1e3, TABLE_SPREAD});
+    }
+    m->ranks = table.recording ? table.world : m->ranks;
     m->per_rank |= table.per_rank;
     m->factor = table.factor;
     measured_table_free(&table);
@@ -112,13 +141,10 @@ static const char *format_of(const struct content *c)
     const struct file_kind *kind = kind_of(c);
     if (has_values(c))
         return "values";
-    if (kind && (kind->use == KIND_RECORDING || strcmp(kind->name, "nccl-log") == 0))
+    if (kind && strcmp(kind->name, "nccl-log") == 0)
         return kind->name;
-    bool json_of_table = c->json && content_key(c, "results");
-    return (kind && strcmp(kind->name, "nccl-tests") == 0) || json_of_table ||
-                   content_has(c, "OSU MPI") || content_has(c, "algbw")
-               ? "table"
-               : "values";
+    bool lines = c->text && !c->json && content_has(c, "quantity");
+    return lines ? "values" : "table";
 }
 
 int measured_files_read(struct measured_files *m, const char *const *paths, size_t n,
@@ -128,38 +154,22 @@ int measured_files_read(struct measured_files *m, const char *const *paths, size
         const char *format;
         int (*read)(struct measured_files *m, const char *path, struct err *err);
     } readers[] = {{"values", read_values}, {"table", read_table}, {"nccl-log", read_log}};
-    const char **formats = memory_zeroed(n + 1, sizeof *formats),
-               **same = memory_zeroed(n + 1, sizeof *same);
     int status = 0;
     *m = (struct measured_files){0};
     for (size_t i = 0; i < n; i++) {
-        struct content content;
-        if (content_read(&content, paths[i], err) != 0) {
+        struct stat there;
+        struct content content = {0};
+        bool folder = stat(paths[i], &there) == 0 && S_ISDIR(there.st_mode);
+        if (!folder && content_read(&content, paths[i], err) != 0) {
             status = -1;
             continue;
         }
-        formats[i] = format_of(&content);
+        const char *format = folder ? "table" : format_of(&content);
         content_free(&content);
         for (size_t k = 0; k < sizeof readers / sizeof *readers; k++)
-            if (strcmp(readers[k].format, formats[i]) == 0) {
+            if (strcmp(readers[k].format, format) == 0)
                 status |= readers[k].read(m, paths[i], err);
-                formats[i] = NULL;
-                break;
-            }
     }
-    for (size_t i = 0; i < n; i++) { // recordings: the files of one format together
-        size_t count = 0;
-        const char *format = formats[i];
-        for (size_t k = i; k < n && format; k++)
-            if (formats[k] && strcmp(formats[k], format) == 0) {
-                same[count++] = paths[k];
-                formats[k] = NULL;
-            }
-        if (count > 0)
-            status |= measured_recording_read(m, format, same, count, err);
-    }
-    free(same);
-    free(formats);
     if (status == 0 && m->values.n + m->n_sizes == 0)
         status = err_add(err, paths[0], "has no measured value or time");
     return status;
@@ -191,11 +201,11 @@ json_t *measured_files_job(const struct measured_files *m, bool on_machine)
 
 static int by_bytes(const void *a, const void *b)
 {
-    const struct measured_size *x = a, *y = b;
+    const struct size_time *x = a, *y = b;
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-static void want_size(struct observed *list, const struct measured_size *s, bool own)
+static void want_size(struct observed *list, const struct size_time *s, bool own)
 {
     list->list = memory_resize(list->list, list->n + 1, sizeof *list->list);
     list->list[list->n++] = (struct observed_value){
@@ -239,7 +249,7 @@ int measured_files_take(struct measured_files *m, struct observed *list, uint32_
     if (m->n_sizes > 0)
         qsort(m->sizes, m->n_sizes, sizeof *m->sizes, by_bytes);
     for (size_t i = m->n_sizes; i-- > 0 && taken < SIZES_TAKEN;) {
-        const struct measured_size *s = &m->sizes[i];
+        const struct size_time *s = &m->sizes[i];
         if ((double)s->bytes * ranks > BYTES_OF_RUN || s->bytes > next ||
             (s->bytes < SMALL_BYTES && !small_too))
             continue;

@@ -6,14 +6,14 @@
 #include "cli/options/options.h"
 
 // A time of the job with another size.
-struct measured_size {
+struct size_time {
     uint64_t bytes; // largest per-rank buffer
     double time_ns, relative;
 };
 
 struct measured_files {
-    struct observed values;      // of CSV
-    struct measured_size *sizes; // of tables and recordings, ascending
+    struct observed values;  // of CSV
+    struct size_time *sizes; // of tables and recordings, ascending
     size_t n_sizes;
     const char *op;    // of the sizes: "all_reduce"; NULL = no file says it
     uint32_t ranks;    // of a recording; 0 = no file says it
@@ -36,13 +36,3 @@ json_t *measured_files_job(const struct measured_files *m, bool on_machine);
 // ranks. *bytes is the size that the job is to have; 0 = its own.
 int measured_files_take(struct measured_files *m, struct observed *list, uint32_t ranks,
                         bool small_too, uint64_t *bytes, struct err *err);
-
-/* ---- for readers of a kind of file ---- */
-
-void measured_files_add(struct measured_files *m, struct measured_size one);
-// Note the operation that a file is of, NULL = not said. Returns -1 with an error if another file is
-// of another one.
-int measured_files_op(struct measured_files *m, const char *path, const char *op, struct err *err);
-// Read the files of one format of recordings, which are of one run.
-int measured_recording_read(struct measured_files *m, const char *format, const char *const *paths,
-                            size_t n, struct err *err);
