@@ -106,7 +106,9 @@ static bool settle_size(struct reader *r, const struct place *place, struct dim_
     dim->size = size <= RANKS_MAX ? (uint32_t)size : RANKS_MAX;
     if (size != PARAM_AUTO && size > 0)
         return true;
-    if (graph == NULL || read) // else the file's errors come first
+    const json_t *word = place_key(place, "size").json;
+    bool auto_size = word == NULL || json_is_string(word);
+    if (auto_size && (graph == NULL || read)) // else other errors come first
         place_key_error(r->err, place, "size",
                         "is required: ranks of a group; their product over all dimensions is the "
                         "network");

@@ -53,7 +53,7 @@ class Types(unittest.TestCase):
                 self.assertEqual(done.returncode, want, done.stdout)
             self.assertIn('"Result" has no attribute "sim_time"', done.stdout)
             self.assertIn('"Pfc" has no attribute "paused"', done.stdout)
-            self.assertIn('incompatible type "str"; expected "Optional[int]"', done.stdout)
+            self.assertIn('Argument "size" to "SwitchDim" has incompatible type', done.stdout)
 
     def test_every_public_name_is_annotated(self):
         self.assertTrue((PACKAGE / "py.typed").exists())
