@@ -11,7 +11,7 @@
 #include "cli/import/content.h"
 #include "cli/import/kinds.h"
 #include "cli/library/nccl_log.h"
-#include "cli/measured/measured_table.h"
+#include "cli/measured/beside.h"
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -89,7 +89,7 @@ static const char *main_op(const struct measured_table *t)
 static int read_table(struct measured_files *m, const char *path, struct err *err)
 {
     struct measured_table table;
-    if (measured_table_read(&table, path, err) != 0)
+    if (beside_table(&table, path, err) != 0)
         return -1;
     const char *op = main_op(&table);
     int status = table.what == AGAINST_COLLECTIVES
