@@ -83,6 +83,8 @@ static int take_measured(struct diagnosis *d, struct err *err)
         return -1;
     if (measured_files_take(&d->files, &d->fit.measured, ranks, is_of_library(d), &bytes, err) != 0)
         return -1;
+    if (d->files.large)
+        draft_set(&d->fit.draft, "network", "hybrid", err);
     if (bytes == 0)
         return 0;
     char *text = text_format("%lluB", (unsigned long long)bytes);

@@ -14,6 +14,7 @@
 #define STEP_NOISE "200ns" // mean delay of a rank before a step, on a quiet host
 #define TOO_LONG 4.0       // times the longer one of the measured and the healthy time
 #define MANY_HOPS 2e6      // packet-hops of a run, from which the hybrid network is tried
+#define LARGE_HOPS 12e6    // of sizes that packets would take too long for
 #define HYBRID_ERROR 0.02  // of the job's time, that it may have
 #define HYBRID_SHARE 0.5   // of the packet-hops, that it may need
 
@@ -87,6 +88,15 @@ int healthy_run(struct diagnosis *d, struct err *err)
     json_t *metrics = run_draft(d, &packet_hops, err);
     if (!metrics)
         return -1;
+    if (packet_hops > LARGE_HOPS && d->files.large) {
+        json_decref(metrics);
+        return err_add(
+            err, "MEASURED",
+            "the sizes of the tables are too large to be simulated in short time, on the "
+            "hybrid network too (%.3g million packet-hops a run): give rows of smaller "
+            "sizes",
+            packet_hops / 1e6);
+    }
     if (packet_hops > MANY_HOPS && !json_object_get(d->fit.draft.json, "network"))
         metrics = run_hybrid(d, metrics, packet_hops);
     facts_make(&d->facts, metrics, d->fit.draft.json, &d->fit.measured);

@@ -232,11 +232,30 @@ static void check_factor(const struct measured_files *m, uint32_t ranks, struct 
                  m->factor, here, ranks);
 }
 
+// The indices of the sizes that are simulated: from the largest that packets can be simulated of
+// in short time, or where all are larger, from the smallest; each APART from the one before.
+static size_t choose(struct measured_files *m, uint32_t ranks, bool small_too,
+                     size_t chosen[SIZES_TAKEN])
+{
+    size_t n = 0, first = m->n_sizes;
+    for (size_t i = 0; i < m->n_sizes && first == m->n_sizes; i++)
+        if (small_too || m->sizes[i].bytes >= SMALL_BYTES)
+            first = i;
+    m->large = first < m->n_sizes && (double)m->sizes[first].bytes * ranks > BYTES_OF_RUN;
+    for (size_t i = first; i < m->n_sizes && n < SIZES_TAKEN && m->large; i++)
+        if (n == 0 || m->sizes[i].bytes / APART >= m->sizes[chosen[n - 1]].bytes)
+            chosen[n++] = i;
+    for (size_t i = m->n_sizes; i-- > first && n < SIZES_TAKEN && !m->large;)
+        if ((double)m->sizes[i].bytes * ranks <= BYTES_OF_RUN &&
+            (n == 0 || m->sizes[i].bytes <= m->sizes[chosen[n - 1]].bytes / APART))
+            chosen[n++] = i;
+    return n;
+}
+
 int measured_files_take(struct measured_files *m, struct observed *list, uint32_t ranks,
                         bool small_too, uint64_t *bytes, struct err *err)
 {
-    size_t taken = 0;
-    uint64_t next = UINT64_MAX, largest = 0;
+    size_t chosen[SIZES_TAKEN];
     bool job_too = m->values.n > 0; // values of the job as it is, so no size takes its place
     if (m->ranks > 0 && m->ranks != ranks)
         return err_add(err, "MEASURED", "is of %u ranks, and the network has %u", m->ranks, ranks);
@@ -248,24 +267,17 @@ int measured_files_take(struct measured_files *m, struct observed *list, uint32_
         m->sizes[i].bytes *= ranks;
     if (m->n_sizes > 0)
         qsort(m->sizes, m->n_sizes, sizeof *m->sizes, by_bytes);
-    for (size_t i = m->n_sizes; i-- > 0 && taken < SIZES_TAKEN;) {
-        const struct size_time *s = &m->sizes[i];
-        if ((double)s->bytes * ranks > BYTES_OF_RUN || s->bytes > next ||
-            (s->bytes < SMALL_BYTES && !small_too))
-            continue;
-        want_size(list, s, job_too || taken > 0);
-        *bytes = taken == 0 && !job_too ? s->bytes : *bytes;
-        largest = s->bytes > largest ? s->bytes : largest;
-        next = s->bytes / APART;
-        taken++;
-    }
-    if (m->n_sizes > 0 && taken == 0)
-        return err_add(err, "MEASURED",
-                       "of %zu sizes none is from %d KiB to %.0f MB, which can be simulated on "
-                       "this network in short time",
-                       m->n_sizes, SMALL_BYTES / 1024, BYTES_OF_RUN / ranks / 1e6);
-    if (taken < m->n_sizes)
-        note(m, text_format("%zu of %zu sizes are used, the largest %.4g MB", taken, m->n_sizes,
-                            (double)largest / 1e6));
+    size_t n = choose(m, ranks, small_too, chosen);
+    for (size_t k = 0; k < n; k++)
+        want_size(list, &m->sizes[chosen[k]], job_too || k > 0);
+    if (n > 0 && !job_too)
+        *bytes = m->sizes[chosen[0]].bytes;
+    if (m->n_sizes > 0 && n == 0)
+        return err_add(err, "MEASURED", "of %zu sizes none is %d KiB or more", m->n_sizes,
+                       SMALL_BYTES / 1024);
+    if (n < m->n_sizes)
+        note(m, text_format("%zu of %zu sizes are used, the %s %.4g MB", n, m->n_sizes,
+                            m->large ? "smallest" : "largest",
+                            (double)m->sizes[chosen[0]].bytes / 1e6));
     return 0;
 }

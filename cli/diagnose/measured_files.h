@@ -18,6 +18,7 @@ struct measured_files {
     const char *op;    // of the sizes: "all_reduce"; NULL = no file says it
     uint32_t ranks;    // of a recording; 0 = no file says it
     double factor;     // busbw by algbw of a table; 0 = not known
+    bool large;        // all sizes are too large for packets
     bool per_rank;     // sizes are those that a rank contributes (OSU)
     char *environment; // "NCCL_ALGO=Ring NCCL_PROTO=LL", as a log of NCCL has it; NULL = none
     char *notes;       // lines: what was left out
@@ -33,6 +34,7 @@ void measured_files_free(struct measured_files *m);
 json_t *measured_files_job(const struct measured_files *m, bool on_machine);
 
 // Move what was measured to `list`: of sizes a few that can be simulated in short time on so many
-// ranks. *bytes is the size that the job is to have; 0 = its own.
+// ranks, or where all are larger, the smallest ones (m->large). *bytes is the size that the job is
+// to have; 0 = its own.
 int measured_files_take(struct measured_files *m, struct observed *list, uint32_t ranks,
                         bool small_too, uint64_t *bytes, struct err *err);

@@ -240,13 +240,26 @@ static void make_torus(json_t *topology, uint32_t blocks)
     json_object_set_new(topology, "dims", dims);
 }
 
+// Whether the scenario's own `nic` is another than an ideal one.
+static bool has_nics(const struct nic_kinds *nics)
+{
+    bool any = nics->more > 0;
+    for (uint32_t k = 0; k <= nics->more; k++)
+        any = any || nic_spec_serves(&nics->list[k]) || nics->list[k].doorbell_ps > 0 ||
+              nics->list[k].completion_ps > 0;
+    return any;
+}
+
 static void make_dims(const struct reader *r, json_t *topology, uint32_t nodes,
                       const json_t *fabric)
 {
     const struct nccl_machine *m = r->scenario->spec.machine;
     json_t *dims = json_array();
-    if (m->gpus > 1)
-        json_array_append_new(dims, inner_dim(m));
+    json_t *inner = m->gpus > 1 ? inner_dim(m) : NULL;
+    if (inner != NULL && has_nics(&r->scenario->base.nics)) // which are not at NVLink
+        json_object_set_new(inner, "nic", json_string("ideal"));
+    if (inner != NULL)
+        json_array_append_new(dims, inner);
     if (nodes > 1 || m->gpus == 1)
         json_array_append_new(dims, outer_dim(m, nodes, fabric));
     json_object_set_new(topology, "dims", dims);
