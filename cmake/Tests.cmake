@@ -194,6 +194,11 @@ endif()
 collwire_script_test(cli_fit unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_fit.py 0-11)
 # Hidden clusters with a drawn cause, the words and the files of the command: 30 s; it alone proves `diagnose`. All: 15 minutes.
 collwire_script_test(cli_diagnose unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py 0-2 words sizes 8)
+# Two public threads with their findings: 5 s; it alone proves causes on figures that were not simulated. All eight: 8 min.
+collwire_script_test(cli_diagnose_cases unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose_cases.py 212 106)
+collwire_script_test(cli_diagnose_cases_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose_cases.py)
 collwire_script_test(cli_diagnose_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py 0-99)
 # Two of six exhaustive grids, and the words of the command: 9 s; it alone proves `tune`. All six: 30 s.
 collwire_script_test(cli_tune unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_tune.py words incast

@@ -74,7 +74,7 @@ static int attribute(const struct text_file *file, const char *word, const char 
         return text_file_error(file, "%.40s \"%.40s\" is not a whole number", word, value);
     if (strcmp(word, "size") == 0)
         flow->bytes = number;
-    else if (strcmp(word, "id") != 0 && strcmp(word, "prio") != 0)
+    else if (strcmp(word, "id") != 0 && strcmp(word, "prio") != 0 && strcmp(word, "msg") != 0)
         return text_file_error(file, "\"%.40s\" is not start, size, id or prio", word);
     return 0;
 }
@@ -89,6 +89,12 @@ static int connection(const struct text_file *file, char **words, size_t n, stru
         return text_file_error(file, "\"%.40s\" is not SRC->DST of %" PRIu64 " nodes", words[0],
                                m->nodes);
     for (size_t i = 1; i < n; i += 2) {
+        uint64_t number;
+        // A message of its own on the connection, as flows here are; its number may be left out.
+        if (strcmp(words[i], "msg") == 0 && (i + 1 == n || parse_count(words[i + 1], &number) != 0))
+            i++;
+        if (i == n)
+            break;
         started |= strcmp(words[i], "start") == 0;
         if (attribute(file, words[i], i + 1 < n ? words[i + 1] : NULL, m, &flow) != 0)
             return -1;

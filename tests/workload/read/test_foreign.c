@@ -92,8 +92,9 @@ static void check_matrix(const char *text, const char *scenario, ps_t late_ps, c
 static void test_matrix(void **state)
 {
     (void)state;
-    static const char text[] = "# ours\nNodes 8\nConnections 2\n3->1 id 1 start 0 size 500000\n"
-                               "5->2 prio 3 size 700000 start 40\n";
+    static const char text[] = "# ours\nNodes 8\nConnections 2\n3->1 id 1 msg start 0 size "
+                               "500000\n"
+                               "5->2 msg 4 prio 3 size 700000 start 40\n";
     check_matrix(text, FLOWS(""), 40 * PS_PER_US, "microseconds");
     check_matrix(text, FLOWS(",\"start_unit\":\"ps\""), 40, NULL);
     static const struct {
