@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/import/htsim_program.h"
 #include "cli/import/import_network.h"
 #include "config/import_chakra.h"
 #include "engine/base/text.h"
@@ -124,6 +125,16 @@ static void htsim_make(struct making *m)
     uint64_t n = 0;
     if (content_word(&m->content, 0, 1, word) && parse_count(word, &n) == 0 && n <= UINT32_MAX)
         m->ranks = (uint32_t)n;
+    if (content_has(&m->content, "trigger ")) {
+        json_t *nodes = htsim_program(m->from->file, m->err);
+        json_object_set_new(m->job, "kind", json_string("program"));
+        if (nodes != NULL)
+            json_object_set_new(m->job, "nodes", nodes);
+        note_say(m->notes, "messages that triggers start wait for others: sends and receives of a "
+                           "program in the scenario");
+        note_assume(m->notes, "starts are microseconds, as in htsim_uec");
+        return;
+    }
     json_object_set_new(m->job, "kind", json_string("flows"));
     json_object_set_new(m->job, "start_unit", json_string("us"));
     note_assume(m->notes, "starts are microseconds, as in htsim_uec; of htsim_roce they are "
@@ -151,6 +162,10 @@ static void flows_make(struct making *m)
 
 static void flows_describe(FILE *out, const struct job_spec *job)
 {
+    if (!job->kind->raw) {
+        fputs("with triggers", out);
+        return;
+    }
     const struct flow_list *list = job_flows(job);
     uint64_t bytes = 0;
     ps_t last = 0;
@@ -362,11 +377,13 @@ char *file_job_scenario(const struct file_job *from, struct notes *notes, struct
         content_read(&m.content, from->file, err);
     if (err->n_errors == errors) {
         row->make(&m);
-        if (row->key != NULL)
+        bool names = row->key != NULL && json_object_get(m.job, "nodes") == NULL;
+        if (names)
             json_object_set_new(m.job, row->key, json_string(relative));
         ranks_settle(&m);
     }
-    if (err->n_errors == errors && row->key != NULL && json_object_get(m.job, row->key) == NULL)
+    if (err->n_errors == errors && row->key != NULL && json_object_get(m.job, "nodes") == NULL &&
+        json_object_get(m.job, row->key) == NULL)
         err_add(err, NULL, "the name of the file is not UTF-8 text");
     if (err->n_errors == errors)
         text = scenario_text(&m);

@@ -14,15 +14,6 @@
 #define WORDS_MAX 32
 #define START_MAX_PS (100000 * (double)PS_PER_S)
 
-struct matrix {
-    struct raw_flow *flows;
-    size_t n, cap;
-    uint64_t declared; // connections of the heading; UINT64_MAX = it has none
-    uint64_t nodes;
-    double unit_ps;
-    bool late; // a connection starts after 0
-};
-
 bool htsim_flows_is(const char *text)
 {
     while (*text == '#' || *text == '\n' || *text == '\r' || *text == ' ' || *text == '\t')
@@ -46,7 +37,7 @@ static bool rank_of(const char *text, const char *end, uint64_t most, uint32_t *
     return true;
 }
 
-static int start_of(const struct text_file *file, const char *word, struct matrix *m,
+static int start_of(const struct text_file *file, const char *word, struct htsim_matrix *m,
                     struct raw_flow *flow)
 {
     char *end;
@@ -59,33 +50,45 @@ static int start_of(const struct text_file *file, const char *word, struct matri
     return 0;
 }
 
-static int attribute(const struct text_file *file, const char *word, const char *value,
-                     struct matrix *m, struct raw_flow *flow)
+// Where a word of a connection names a trigger; NULL = it does not.
+static uint64_t *trigger_of(struct htsim_connection *c, const char *word)
 {
-    uint64_t number;
-    if (strstr(word, "trigger") || strcmp(word, "addon") == 0)
-        return text_file_error(file, "%.40s: flows have no triggers; a program has (`after`)",
-                               word);
+    return strcmp(word, "trigger") == 0             ? &c->trigger
+           : strcmp(word, "send_done_trigger") == 0 ? &c->send_done
+           : strcmp(word, "recv_done_trigger") == 0 ? &c->recv_done
+                                                    : NULL;
+}
+
+static int attribute(const struct text_file *file, const char *word, const char *value,
+                     struct htsim_matrix *m, struct htsim_connection *c)
+{
+    struct raw_flow *flow = &c->flow;
+    uint64_t number, *trigger = trigger_of(c, word);
     if (!value)
         return text_file_error(file, "%.40s has no value", word);
     if (strcmp(word, "start") == 0)
         return start_of(file, value, m, flow);
     if (parse_count(value, &number) != 0)
         return text_file_error(file, "%.40s \"%.40s\" is not a whole number", word, value);
-    if (strcmp(word, "size") == 0)
+    if (trigger != NULL && number == 0)
+        return text_file_error(file, "%.40s 0: ids of triggers begin at 1", word);
+    if (trigger != NULL)
+        *trigger = number;
+    else if (strcmp(word, "size") == 0)
         flow->bytes = number;
     else if (strcmp(word, "id") != 0 && strcmp(word, "prio") != 0 && strcmp(word, "msg") != 0)
-        return text_file_error(file, "\"%.40s\" is not start, size, id or prio", word);
+        return text_file_error(file, "\"%.40s\" is not start, trigger, size, id, msg or prio",
+                               word);
     return 0;
 }
 
-static int connection(const struct text_file *file, char **words, size_t n, struct matrix *m)
+static int connection(const struct text_file *file, char **words, size_t n, struct htsim_matrix *m)
 {
-    struct raw_flow flow = {0};
+    struct htsim_connection c = {.line = (uint32_t)file->line};
     const char *arrow = strstr(words[0], "->"), *end = words[0] + strlen(words[0]);
     bool started = false;
-    if (!rank_of(words[0], arrow, m->nodes, &flow.src) ||
-        !rank_of(arrow + 2, end, m->nodes, &flow.dst))
+    if (!rank_of(words[0], arrow, m->nodes, &c.flow.src) ||
+        !rank_of(arrow + 2, end, m->nodes, &c.flow.dst))
         return text_file_error(file, "\"%.40s\" is not SRC->DST of %" PRIu64 " nodes", words[0],
                                m->nodes);
     for (size_t i = 1; i < n; i += 2) {
@@ -96,21 +99,45 @@ static int connection(const struct text_file *file, char **words, size_t n, stru
         if (i == n)
             break;
         started |= strcmp(words[i], "start") == 0;
-        if (attribute(file, words[i], i + 1 < n ? words[i + 1] : NULL, m, &flow) != 0)
+        if (attribute(file, words[i], i + 1 < n ? words[i + 1] : NULL, m, &c) != 0)
             return -1;
     }
-    if (!started)
-        return text_file_error(file, "start is missing");
-    if (flow.bytes == 0)
+    if (started == (c.trigger > 0))
+        return text_file_error(file, started ? "has a start and a trigger" : "start is missing");
+    if (c.flow.bytes == 0)
         return text_file_error(file, "a size from 1 B is missing: without one, or with 0, htsim's "
                                      "flows have no end");
     if (m->n == m->cap)
-        m->flows = memory_grow(m->flows, &m->cap, sizeof *m->flows);
-    m->flows[m->n++] = flow;
+        m->list = memory_grow(m->list, &m->cap, sizeof *m->list);
+    m->list[m->n++] = c;
     return 0;
 }
 
-static int line_read(const struct text_file *file, char *line, struct matrix *m)
+// trigger id N oneshot | multishot | barrier [count M]
+static int trigger_line(const struct text_file *file, char **words, size_t n,
+                        struct htsim_matrix *m)
+{
+    struct htsim_trigger t = {.line = (uint32_t)file->line};
+    bool typed = false, barrier = false, good = true;
+    for (size_t i = 1; i < n && good; i++) {
+        bool id = strcmp(words[i], "id") == 0, count = strcmp(words[i], "count") == 0;
+        barrier |= strcmp(words[i], "barrier") == 0;
+        if (id || count)
+            good = i + 1 < n && parse_count(words[++i], id ? &t.id : &t.count) == 0;
+        else
+            typed = good = strcmp(words[i], "barrier") == 0 || strcmp(words[i], "oneshot") == 0 ||
+                           strcmp(words[i], "multishot") == 0;
+    }
+    if (!good || !typed || t.id == 0 || barrier != (t.count > 0))
+        return text_file_error(file, "a trigger is \"trigger id N oneshot\", \"multishot\" or "
+                                     "\"barrier count M\"");
+    if (m->n_triggers == m->cap_triggers)
+        m->triggers = memory_grow(m->triggers, &m->cap_triggers, sizeof *m->triggers);
+    m->triggers[m->n_triggers++] = t;
+    return 0;
+}
+
+static int line_read(const struct text_file *file, char *line, struct htsim_matrix *m)
 {
     char *words[WORDS_MAX];
     size_t n = words_cut(line, words, WORDS_MAX);
@@ -124,7 +151,7 @@ static int line_read(const struct text_file *file, char *line, struct matrix *m)
          none = strcmp(words[0], "Triggers") == 0 || strcmp(words[0], "Failures") == 0;
     uint64_t value = 0;
     if (strcmp(words[0], "trigger") == 0)
-        return text_file_error(file, "flows have no triggers; a program has (`after`)");
+        return trigger_line(file, words, n, m);
     if (strcmp(words[0], "failure") == 0)
         return text_file_error(file, "links that fail are in `faults`");
     if (!(nodes || all || none) || n != 2 || parse_count(words[1], &value) != 0 ||
@@ -137,30 +164,56 @@ static int line_read(const struct text_file *file, char *line, struct matrix *m)
     return 0;
 }
 
-struct raw_flow *htsim_flows_read(struct text_file *file, ps_t unit_ps, size_t *n)
+int htsim_matrix_read(struct htsim_matrix *m, struct text_file *file, ps_t unit_ps)
 {
-    struct matrix m = {.declared = UINT64_MAX,
-                       .nodes = UINT32_MAX,
-                       .unit_ps = unit_ps > 0 ? (double)unit_ps : (double)PS_PER_US};
     size_t errors = file->err->n_errors;
     char *line;
+    *m = (struct htsim_matrix){.declared = UINT64_MAX,
+                               .nodes = UINT32_MAX,
+                               .unit_ps = unit_ps > 0 ? (double)unit_ps : (double)PS_PER_US};
     while (file->err->n_errors < errors + ERRORS_MAX && (line = text_file_next(file)) != NULL)
-        line_read(file, line, &m);
+        line_read(file, line, m);
     bool good = file->err->n_errors == errors;
-    if (good && m.declared != UINT64_MAX && m.declared != m.n)
+    if (good && m->declared != UINT64_MAX && m->declared != m->n)
         err_add(file->err, file->path, "%s: %" PRIu64 " connections are declared, and %zu follow",
-                file->name, m.declared, m.n);
-    else if (good && m.n == 0)
+                file->name, m->declared, m->n);
+    else if (good && m->n == 0)
         err_add(file->err, file->path, "%s contains no flows", file->name);
-    if (file->err->n_errors == errors && m.late && unit_ps == 0)
+    if (file->err->n_errors == errors && m->late && unit_ps == 0)
         err_warn(
             file->err, file->path,
             "%s: starts are read in microseconds, as htsim_uec does; htsim_roce has picoseconds: "
             "`start_unit`",
             file->name);
-    *n = file->err->n_errors == errors ? m.n : 0;
-    if (*n > 0)
-        return m.flows;
-    free(m.flows);
-    return NULL;
+    return file->err->n_errors == errors ? 0 : -1;
+}
+
+void htsim_matrix_free(struct htsim_matrix *m)
+{
+    free(m->list);
+    free(m->triggers);
+}
+
+struct raw_flow *htsim_flows_read(struct text_file *file, ps_t unit_ps, size_t *n)
+{
+    struct htsim_matrix m;
+    struct raw_flow *flows = NULL;
+    *n = 0;
+    if (htsim_matrix_read(&m, file, unit_ps) == 0) {
+        flows = memory_zeroed(m.n, sizeof *flows);
+        for (size_t i = 0; i < m.n && flows != NULL; i++) {
+            flows[i] = m.list[i].flow;
+            if (m.list[i].trigger == 0)
+                continue;
+            err_add(file->err, file->path,
+                    "%s, line %u: trigger: flows have no triggers; a program has (`after`), which "
+                    "`collwire import` makes of this file",
+                    file->name, m.list[i].line);
+            free(flows);
+            flows = NULL;
+        }
+        *n = flows != NULL ? m.n : 0;
+    }
+    htsim_matrix_free(&m);
+    return flows;
 }

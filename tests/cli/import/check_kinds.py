@@ -159,6 +159,39 @@ def check_networks(folder):
         print(done.stderr)
 
 
+TRIGGERS = """Nodes 8
+Connections 5
+Triggers 3
+0->1 id 1 start 0 size 2000000 send_done_trigger 1
+0->2 id 2 trigger 1 size 2000000 send_done_trigger 2
+5->0 id 3 start 100 size 2000000 recv_done_trigger 2
+0->3 id 4 trigger 2 size 2000000
+4->5 id 5 start 0 size 2000000 send_done_trigger 3
+trigger id 1 oneshot
+trigger id 2 barrier count 2
+trigger id 3 multishot
+"""
+
+
+def check_triggers(folder):
+    """A message begins when those that fire its trigger have ended; two that leave one rank one after the other take twice as long as one."""
+    network = put(folder, "net.json", '{"name": "n", "topology": {"dims": [{"kind": "switch", "size": 8, "link": {"rate": "100Gbps", "delay": "1us"}}]}}')
+    done, scenario = run(folder, put(folder, "t.cm", TRIGGERS), "--network", network)
+    expect("triggers: a program", done.returncode == 0 and scenario["workload"]["kind"] == "program" and "file" not in scenario["workload"] and "with triggers" in done.stdout)
+    if done.returncode:
+        print(done.stderr)
+        return
+    subprocess.run([COLLWIRE, "run", os.path.join(folder, "out.json"), "--quiet", "--out", os.path.join(folder, "out")], check=True)
+    flows = {(f["src"], f["dst"]): f for f in check_import.read(os.path.join(folder, "out", "metrics.json"))["flows"]}
+    end = {pair: f["start_ns"] + f["fct_ns"] for pair, f in flows.items()}
+    expect("triggers: after the first has ended", abs(flows[0, 2]["start_ns"] - end[0, 1]) < 20 and flows[5, 0]["start_ns"] == 100000)
+    expect("triggers: a barrier of both", 0 <= flows[0, 3]["start_ns"] - max(end[0, 2], end[5, 0] - 2000) < 2000 and flows[4, 5]["start_ns"] == 0)
+    for change, says in ((("trigger id 1 oneshot\n", ""), "line 5: trigger 1 has no line of its own"), (("count 2", "count 3"), "line 10: barrier 2 counts to 3, and 2 connections fire it"),
+                         (("barrier count 2", "oneshot"), "line 10: trigger 2 fires at the first of 2 connections"), (("0->2 id 2 trigger 1", "6->2 id 2 trigger 1"), "line 5: trigger 1 is fired at another node"),
+                         (("size 2000000 send_done_trigger 1", "size 2000000"), "line 5: trigger 1 is fired by no connection"), (("id 2 trigger 1", "id 2 start 0 trigger 1"), "line 5: has a start and a trigger")):
+        refused(f"triggers: {says}", folder, [put(folder, "w.cm", TRIGGERS.replace(*change)), "--network", network], says)
+
+
 def check_others(folder):
     cases = [("table.txt", TABLE, "is a table of nccl-tests or rccl-tests: collwire sweep JOB --sizes A:B --against FILE"),
              ("nccl.log", LOG, "is a log of NCCL: collwire library nccl --machine NAME --nodes N --against FILE"),
@@ -275,7 +308,7 @@ def check_hostile(folder):
     """Cut, changed and repeated files: a scenario, or one clear error and nothing written."""
     rng = random.Random(5)
     trace = json.dumps(traces.kineto_trace(check_import.data_parallel(2, 1), 0, "annotation"))
-    texts = {"w.txt": SIMAI, "d.txt": DATA, "m.cm": HTSIM, "f.csv": CSV, "sizes.txt": CDF, "r.goal": GOAL, "p.jsonl": PROGRAM, "t.json": trace, "log": LOG, "net.txt": NS3, "flow.txt": NS3_FLOWS, "t.topo": TOPO}
+    texts = {"w.txt": SIMAI, "d.txt": DATA, "m.cm": HTSIM, "f.csv": CSV, "sizes.txt": CDF, "r.goal": GOAL, "p.jsonl": PROGRAM, "t.json": trace, "log": LOG, "net.txt": NS3, "flow.txt": NS3_FLOWS, "t.topo": TOPO, "trig.cm": TRIGGERS}
     bad = 0
     for name, text in texts.items():
         data = text.encode()
@@ -317,7 +350,7 @@ def check_large(folder):
 
 
 def main():
-    for check in (check_jobs, check_stage, check_networks, check_others, check_folders, check_chakra, check_waits, check_hostile, check_large):
+    for check in (check_jobs, check_stage, check_networks, check_triggers, check_others, check_folders, check_chakra, check_waits, check_hostile, check_large):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
     print(f"{len(FAILED)} failed" if FAILED else "all hold")

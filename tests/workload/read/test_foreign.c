@@ -100,7 +100,11 @@ static void test_matrix(void **state)
     static const struct {
         const char *lines, *says;
     } bad[] = {
-        {"3->1 start 0 size 5 trigger 7\n", "line 3: trigger: flows have no triggers"},
+        {"3->1 size 5 trigger 7\n", "line 3: trigger: flows have no triggers"},
+        {"3->1 start 0 size 5 trigger 7\n", "line 3: has a start and a trigger"},
+        {"3->1 size 5 trigger 0\n", "line 3: trigger 0: ids of triggers begin at 1"},
+        {"trigger id 1 sometimes\n", "line 3: a trigger is \"trigger id N oneshot\""},
+        {"trigger id 1 barrier\n", "line 3: a trigger is"},
         {"3->8 start 0 size 5\n", "line 3: \"3->8\" is not SRC->DST of 8 nodes"},
         {"3->1 start x size 5\n", "line 3: start \"x\""},
         {"3->1 start 0 size -5\n", "line 3: size \"-5\""},
