@@ -10,6 +10,7 @@
 static void job(const struct file_kind *kind, const char *path)
 {
     struct file_job from = {.kind = kind, .file = path, .output = path};
+    from.network = kind->use == KIND_NETWORK ? path : NULL; // as import_any() has it
     struct notes notes = {0};
     struct err err = {0};
     char *text = file_job_scenario(&from, &notes, &err);
@@ -33,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         const struct file_kind *kind = kind_of(&content);
         if (kind != NULL && kind_named(kind->name) != kind)
             abort();
-        if (kind != NULL && kind->use == KIND_JOB)
+        if (kind != NULL && (kind->use == KIND_JOB || kind->use == KIND_NETWORK))
             job(kind, path);
     } else if (err.n_errors == 0) {
         abort();
