@@ -4,9 +4,9 @@
 // Values are compared by their logarithm. A measured one has its stated spread; a simulated one the
 // error of the model (cli/fit/observed.c) and the spread among seeds: which of equal paths a hash
 // takes, which packets are marked or lost. The latter is estimated from the runs of the healthy
-// network, from those of the same kind of cause, and of the hypothesis where it has several. Beyond three standard deviations a distance
-// counts by its logarithm, as under a distribution with long tails, so that one count does not
-// outweigh all else.
+// network, from those of the same kind of cause, and of the hypothesis where it has several. Beyond
+// three standard deviations a distance counts by its logarithm, as under a distribution with long
+// tails, so that one count does not outweigh all else.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

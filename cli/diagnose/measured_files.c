@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a file is says its content. Tables and recordings (cli/measured/) have times of sizes; a log of
-// NCCL has no times, but the settings that it was given.
+// What a file is says its content. Tables and recordings (cli/measured/) have times of sizes; a log
+// of NCCL has no times, but the settings that it was given.
 #include "cli/diagnose/measured_files.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A strength of a cause between those that have run: where the values, interpolated between the
-// nearest one and its neighbours, are nearest to what was measured; or half of the way to a neighbour
-// that the network cannot have, or that did not end.
+// nearest one and its neighbours, are nearest to what was measured; or half of the way to a
+// neighbour that the network cannot have, or that did not end.
 #include <math.h>
 
 #include "cli/diagnose/diagnose.h"

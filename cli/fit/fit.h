@@ -28,8 +28,8 @@ struct fit_form {
 
 struct fit {
     const struct options *options;
-    // If there are any, a point is one of these forms: places[0] is its number. One that the network
-    // cannot have does not run.
+    // If there are any, a point is one of these forms: places[0] is its number. One that the
+    // network cannot have does not run.
     const struct fit_form *forms;
     struct draft draft;
     struct unknowns unknowns;

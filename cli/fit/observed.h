@@ -53,8 +53,8 @@ struct observed_reach observed_reach(const struct observed_value *v);
 void observed_want(struct observed *m, const char *quantity, const char *place);
 
 // The job of a test, ib_write_lat and the like, as observed_value.job: between two ranks,
-// "rank0->rank9", or of each rank with the next one, "rank0-15"; NULL = the quantity is none, or the
-// place is neither. To be freed.
+// "rank0->rank9", or of each rank with the next one, "rank0-15"; NULL = the quantity is none, or
+// the place is neither. To be freed.
 char *observed_test_job(const char *quantity, const char *place);
 bool observed_is_test(const char *quantity);
 

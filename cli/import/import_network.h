@@ -12,8 +12,8 @@
 // scenario `output` names it; NULL with errors.
 json_t *network_given(const char *file, const char *output, struct err *err);
 
-// Whether ids of nodes of HPCC's ns-3 are ranks in its network: its hosts are nodes 0 to N - 1. True
-// for files of other kinds. Returns -1 with an error where the file cannot be read.
+// Whether ids of nodes of HPCC's ns-3 are ranks in its network: its hosts are nodes 0 to N - 1.
+// True for files of other kinds. Returns -1 with an error where the file cannot be read.
 int network_ids_are_ranks(const char *file, struct err *err);
 
 // The topology of `ranks` GPUs in servers of a kind with `gpus` GPUs each, a divisor of `ranks`.

@@ -41,6 +41,6 @@ void htsim_matrix_free(struct htsim_matrix *m);
 // True if a text is a connection matrix: its first line that is no comment begins with "Nodes".
 bool htsim_flows_is(const char *text);
 
-// The same as a list of flows. Triggers are errors: a program has them (`collwire import` makes one).
-// Returns NULL and *n = 0 with errors.
+// The same as a list of flows. Triggers are errors: a program has them (`collwire import` makes
+// one). Returns NULL and *n = 0 with errors.
 struct raw_flow *htsim_flows_read(struct text_file *file, ps_t unit_ps, size_t *n);
