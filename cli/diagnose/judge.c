@@ -114,9 +114,9 @@ static bool is_kind(const struct cause *a, const struct cause *b)
 // The rank of a kind as a whole: its places together.
 static double kind_rank(const struct diagnosis *d, const struct cause *best)
 {
-    double sum = 0;
+    double sum = 1; // its own part
     for (size_t c = 0; c < d->n_causes; c++)
-        if (&d->causes[c] == best || is_kind(&d->causes[c], best))
+        if (&d->causes[c] != best && is_kind(&d->causes[c], best))
             sum += exp((best->rank - d->causes[c].rank) / 2);
     return best->rank - 2 * log(sum);
 }
