@@ -161,6 +161,19 @@ def check_refusals(folder):
     refused(folder, scenario(1 << 20, xml(ring), nodes=5), "has steps of 4 GPUs, and 5 ranks take part")
     refused(folder, scenario(1 << 20, xml("missing.xml")), "missing.xml cannot be opened: ")
     refused(folder, scenario(1 << 20, xml(ring, chunk="3MiB")), "take 2097152 bytes at once")
+    sized = os.path.join(folder, "sized.xml")  # sizes for which MSCCL takes the file: a warning beyond them
+    with open(sized, "w", encoding="utf-8") as file:
+        file.write(text.replace('inplace="1"', 'minBytes="1000" maxBytes="2000000"'))
+    path = os.path.join(folder, "scenario.json")
+    for size, said in ((999, "is for sizes from 1.00 KB (minBytes), and the collective has 999 B"), (1 << 20, ""), (1 << 21, "is for sizes up to 2.00 MB (maxBytes)")):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(scenario(size, xml(sized)), file)
+        got = subprocess.run([COLLWIRE, "validate", path], capture_output=True, text=True, check=False)
+        expect(f"sizes of a file: {size} B", got.returncode == 0 and said in got.stderr and (said != "") == (got.stderr != ""))
+    refused(folder, scenario(1 << 20, xml(os.path.join(folder, "minus.xml"))), "minus.xml cannot be opened")
+    with open(os.path.join(folder, "minus.xml"), "w", encoding="utf-8") as file:
+        file.write(text.replace('inplace="1"', 'minBytes="-1"'))
+    refused(folder, scenario(1 << 20, xml(os.path.join(folder, "minus.xml"))), 'minBytes="-1" is no number from 0')
     many = os.path.join(folder, "many.xml")  # both send eight chunks, and then receive as many
     with open(many, "w", encoding="utf-8") as file:
         file.write('<algo name="many" nchunksperloop="8" nchannels="1" proto="Simple" ngpus="2" coll="custom">\n')

@@ -9,6 +9,7 @@
 #include "collective/nccl/xml/xml_file.h"
 #include "engine/base/memory.h"
 #include "engine/text/schema_parts.h"
+#include "workload/read/executor_key.h"
 #include "workload/read/nccl_settings.h"
 #include "workload/trace/trace_algorithm.h"
 
@@ -148,6 +149,23 @@ static bool fits(const char *coll, enum coll_op op)
     return false;
 }
 
+// MSCCL takes the file for sizes from minBytes to maxBytes, and NCCL's own algorithms for others.
+static void sizes_check(struct reader *r, const struct place *place,
+                        const struct executor_spec *spec, uint64_t bytes)
+{
+    const struct xml_algorithm *a = spec->xml;
+    char least[UNIT_TEXT], most[UNIT_TEXT], own[UNIT_TEXT];
+    bool below = bytes<a->min_bytes, above = a->max_bytes> 0 && bytes > a->max_bytes;
+    if (below || above)
+        place_warn(
+            r->err, place,
+            "%s, line %u: is for sizes %s %s (%s), and the collective has %s: MSCCL would leave "
+            "it to NCCL",
+            spec->xml_file, a->line, below ? "from" : "up to",
+            below ? human_bytes(a->min_bytes, least) : human_bytes(a->max_bytes, most),
+            below ? "minBytes" : "maxBytes", human_bytes(bytes, own));
+}
+
 bool executor_xml_check(struct reader *r, const struct place *place,
                         const struct executor_spec *spec, enum coll_op op, uint64_t bytes,
                         uint32_t n)
@@ -167,7 +185,10 @@ bool executor_xml_check(struct reader *r, const struct place *place,
                     "%s: with more than %s its steps would fill the buffers and wait for each "
                     "other without end",
                     spec->xml_file, human_bytes(most, largest));
-    else
+    else {
+        if (bytes != EXECUTOR_ANY_BYTES)
+            sizes_check(r, place, spec, bytes);
         return true;
+    }
     return false;
 }

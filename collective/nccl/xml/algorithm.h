@@ -71,6 +71,7 @@ struct xml_algorithm {
     enum nccl_protocol protocol;
     uint32_t n_gpus, n_channels, n_chunks, line;
     uint32_t n_blocks, n_steps;
+    uint64_t min_bytes, max_bytes; // for which MSCCL would take it; 0 = no bound
     // Steps have sizes of their own, in bytes, whatever the operation's size. Each goes at once.
     bool own_sizes;
     const char *place;       // what `line` counts: "line", "record"

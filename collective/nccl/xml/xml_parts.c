@@ -107,6 +107,8 @@ static void add_algo(struct xml_parts *p, struct element *e, uint32_t line)
     a->n_gpus = (uint32_t)number_of(e, "ngpus", REQUIRED, 1, XML_GPUS_MAX);
     a->n_chunks = (uint32_t)number_of(e, "nchunksperloop", REQUIRED, 1, XML_CHUNKS_MAX);
     a->n_channels = (uint32_t)number_of(e, "nchannels", REQUIRED, 1, XML_CHANNELS_MAX);
+    a->min_bytes = (uint64_t)number_of(e, "minBytes", 0, 0, INT64_MAX);
+    a->max_bytes = (uint64_t)number_of(e, "maxBytes", 0, 0, INT64_MAX);
     a->line = line;
 }
 
@@ -333,6 +335,8 @@ struct xml_algorithm *xml_parts_sorted(const struct xml_parts *p, struct xml_err
     a->protocol = p->algo.protocol;
     a->n_channels = p->algo.n_channels;
     a->n_chunks = p->algo.n_chunks;
+    a->min_bytes = p->algo.min_bytes;
+    a->max_bytes = p->algo.max_bytes;
     a->line = p->algo.line;
     a->place = "line";
     uint32_t *order = memory_zeroed(p->algo.n_gpus, sizeof *order);
