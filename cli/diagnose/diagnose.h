@@ -76,7 +76,7 @@ void hypotheses_free(struct diagnosis *d);
 // Twice the negative logarithm of the likelihood of all measured values; for the healthy network
 // also without the terms for its own spread, as `usual_misfit` has it.
 double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h);
-// The misfit of a network that is as it was measured, at most.
+// The largest misfit at which a network still counts as the measured one.
 double usual_misfit(const struct diagnosis *d);
 // Take the spread among seeds from the runs of the healthy network.
 void spread_of_seeds(struct diagnosis *d);

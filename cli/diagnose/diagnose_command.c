@@ -32,17 +32,14 @@ static int take_jobs(struct diagnosis *d, struct err *err)
 
 /* ---- sizes of tables and recordings ---- */
 
-// The ranks of the network, and whether the job is as a library runs it.
+// Count the ranks of the network.
 static int network_ranks(const struct diagnosis *d, uint32_t *ranks, struct err *err)
 {
     struct collwire_scenario *scenario =
         scenario_of_json(d->options, d->fit.draft.json, d->fit.draft.folder, err);
     if (!scenario)
         return -1;
-    const struct spec *spec = scenario_spec(scenario_of(scenario));
-    *ranks = 1;
-    for (uint32_t i = 0; i < spec->n_dims; i++)
-        *ranks *= spec->dims[i].size;
+    *ranks = spec_ranks(scenario_spec(scenario_of(scenario)));
     collwire_scenario_free(scenario);
     return 0;
 }

@@ -189,7 +189,7 @@ static void find_ranks(struct facts *f, const struct observed *measured)
 {
     uint32_t others = 0, n_measured = 0;
     f->ranks = memory_zeroed(f->n_ranks + 1, sizeof *f->ranks);
-    for (int pass = 0; pass < 2; pass++) // those that were measured, then some others
+    for (int pass = 0; pass < 2; pass++) // first the links that were measured, then others
         for (uint32_t r = 0; r < f->n_ranks; r++) {
             char *name = text_format("rank%u", r);
             bool seen = false;

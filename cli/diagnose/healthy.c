@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The run of the healthy network, and how all others are run: on hosts that are not in step, until
-// they take far too long, and in closed form where packets would take long and give the same.
+// The run of the healthy network, and what it decides for all other runs: noise of hosts, a limit
+// of simulated time, and the hybrid network where that gives the same time in fewer packet-hops.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

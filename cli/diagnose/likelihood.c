@@ -19,7 +19,7 @@
 #define OWN_WEIGHT 2.0   // runs that the spread of the healthy network counts as
 #define SEVERAL 3        // runs of a hypothesis that say how far they are spread
 #define SHRUNK 0.9       // of a correlation, since few runs say it
-#define RELATED_MOST 100 // values, of which correlations are taken
+#define RELATED_MOST 100 // values; of more no correlations are computed
 #define BURST 3.0        // packets of a burst, as counts vary
 
 double value_level(const struct observed_value *v, double value)

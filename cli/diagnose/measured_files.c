@@ -3,7 +3,6 @@
 // of NCCL has no times, but the settings that it was given.
 #include "cli/diagnose/measured_files.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +11,6 @@
 #include "cli/import/kinds.h"
 #include "cli/library/nccl_log.h"
 #include "cli/measured/beside.h"
-
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "workload/read/nccl_settings.h"
@@ -20,9 +18,8 @@
 #define TABLE_SPREAD 0.03  // of a row of a table
 #define BYTES_OF_RUN 256e6 // of all ranks together, that a run may have
 #define SMALL_BYTES 262144 // below, what starts a collective counts, which textbook jobs lack
-#define SIZES_TAKEN 3      // the largest, and each an eighth of the one before
-#define APART 8
-#define FACTOR_NEAR 0.02 // two decimals of a bandwidth of 1 GB/s
+#define SIZES_TAKEN 3
+#define APART 8 // times, from one size that is taken to the next
 
 /* ---- lists ---- */
 
@@ -218,20 +215,6 @@ static void want_size(struct observed *list, const struct size_time *s, bool own
         .scale = 1e3};
 }
 
-// Warn where the bus bandwidths of a table are of another operation or number of ranks.
-static void check_factor(const struct measured_files *m, uint32_t ranks, struct err *err)
-{
-    enum coll_op op;
-    double here = m->factor > 0 && coll_op_find(m->op ? m->op : "all_reduce", &op) == 0
-                      ? coll_bus_factor(op, ranks)
-                      : 0;
-    if (here > 0 && fabs(m->factor / here - 1) > FACTOR_NEAR)
-        err_warn(err, "MEASURED",
-                 "busbw is %.2f times algbw, and %.2f times on this network of %u ranks: is the "
-                 "table of another operation or number of ranks?",
-                 m->factor, here, ranks);
-}
-
 // The indices of the sizes that are simulated: from the largest that packets can be simulated of
 // in short time, or where all are larger, from the smallest; each APART from the one before.
 static size_t choose(struct measured_files *m, uint32_t ranks, bool small_too,
@@ -259,7 +242,7 @@ int measured_files_take(struct measured_files *m, struct observed *list, uint32_
     bool job_too = m->values.n > 0; // values of the job as it is, so no size takes its place
     if (m->ranks > 0 && m->ranks != ranks)
         return err_add(err, "MEASURED", "is of %u ranks, and the network has %u", m->ranks, ranks);
-    check_factor(m, ranks, err);
+    measured_factor_check(m->factor, "MEASURED", m->op ? m->op : "all_reduce", ranks, err);
     *list = m->values;
     m->values = (struct observed){0};
     *bytes = 0;

@@ -162,20 +162,12 @@ static void put_policies(const struct options *o)
     }
 }
 
-static double ranks_of(const struct spec *spec)
-{
-    double ranks = 1;
-    for (size_t d = 0; d < spec->n_dims; d++)
-        ranks *= spec->dims[d].size;
-    return ranks;
-}
-
 // Names of places of the scenario; "" if it has errors or is very large. To be freed.
 static char *place_names(const struct collwire_scenario *scenario, struct err *err)
 {
     struct sim *sim = NULL;
     const struct spec *spec = scenario ? scenario_spec(scenario_of(scenario)) : NULL;
-    if (spec && ranks_of(spec) <= RANKS_MAX && spec->network != NETWORK_ANALYTICAL)
+    if (spec && spec_ranks(spec) <= RANKS_MAX && spec->network != NETWORK_ANALYTICAL)
         sim = sim_new(spec, err);
     char *names = sim ? sim_place_names(sim) : text_format("%s", "");
     sim_free(sim);

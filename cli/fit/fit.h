@@ -64,7 +64,8 @@ int fit_keep_in(struct fit *f, const char *file, struct err *err);
 // interrupted or its budget was used up, is NULL.
 void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit_point **list);
 
-// Run points again over more seeds than they have. Those that it was interrupted in become NULL.
+// Run points again over more seeds than they have. Points that an interruption left unfinished
+// become NULL.
 void fit_deepen(struct fit *f, size_t n, struct fit_point **list, uint64_t seeds);
 
 // The value of one seed, first_seed + 1 onwards; NAN = it has not run, or has no such place.

@@ -108,9 +108,7 @@ int experiment_read(struct experiment *g, const char *path, struct err *err)
     if (base == NULL)
         return -1;
     const struct spec *spec = scenario_spec(scenario_of(base));
-    g->ranks = 1;
-    for (uint32_t d = 0; d < spec->n_dims; d++)
-        g->ranks *= spec->dims[d].size;
+    g->ranks = spec_ranks(spec);
     g->span = gpcnet_span_of((double)spec_slowest_bps(spec),
                              rank_bps(spec, collwire_scenario_json(base)));
     check_network(g, spec, err);

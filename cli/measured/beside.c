@@ -22,21 +22,13 @@ int beside_table(struct measured_table *t, const char *path, struct err *err)
     return status;
 }
 
-static uint32_t network_ranks(const struct spec *spec)
-{
-    uint32_t all = 1;
-    for (uint32_t d = 0; d < spec->n_dims; d++)
-        all *= spec->dims[d].size;
-    return all;
-}
-
 int beside_fit(struct measured_table *t, const char *path, const struct collwire_scenario *scenario,
                struct err *err)
 {
     const struct spec *spec = scenario_spec(scenario_of(scenario));
     const struct collective_settings *job = spec->jobs[0].settings;
     return measured_table_fit(t, path, coll_op_name((enum coll_op)job->params.op),
-                              job_n_ranks(&spec->jobs[0], network_ranks(spec)), err);
+                              job_n_ranks(&spec->jobs[0], spec_ranks(spec)), err);
 }
 
 // A collective alone, whose size the file has.
@@ -71,7 +63,7 @@ static const struct raw_flow *listed(const struct measured_table *t, const struc
     return NULL;
 }
 
-// A job of messages, beside a table of which it has a size.
+// Check a job of messages: one of them must have a size that the table has.
 static int messages_fit(const struct measured_table *t, const char *path, const struct spec *spec,
                         struct err *err)
 {
@@ -105,7 +97,7 @@ static int job_fit(const struct beside *b, const char *path, const struct spec *
                    struct err *err)
 {
     const struct job_spec *job = &spec->jobs[0];
-    uint32_t ranks = job_n_ranks(job, network_ranks(spec));
+    uint32_t ranks = job_n_ranks(job, spec_ranks(spec));
     if (!b->table.recording && job->kind->raw)
         return messages_fit(&b->table, path, spec, err);
     if (!b->table.recording)

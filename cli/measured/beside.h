@@ -18,9 +18,10 @@ struct beside {
 // 0, or -1 with an error.
 int beside_table(struct measured_table *t, const char *path, struct err *err);
 
-// Read the file at `path` for a run of `scenario`: of a table, one job, a collective whose
-// operation and size it has, or messages of which it has a size; of a recording, one job of its
-// ranks. Returns 0, or -1 with an error. beside_free() the result in both cases.
+// Read the file at `path` for a run of `scenario`, which must have one job. A table goes with a
+// collective whose operation and size it has, or with messages if it has the size of one of them; a
+// recording goes with any job of as many ranks. Returns 0, or -1 with an error. beside_free() the
+// result in both cases.
 int beside_read(struct beside *b, const char *path, const struct collwire_scenario *scenario,
                 struct err *err);
 void beside_free(struct beside *b);

@@ -185,17 +185,16 @@ int measured_table_need(const struct measured_table *t, const char *path, uint64
                    bytes, t->n, t->n == 1 ? "" : "s", least, most);
 }
 
-// Warn where the bus bandwidths are of another operation or number of ranks.
-static void check_factor(const struct measured_table *t, const char *path, const char *op,
-                         uint32_t ranks, struct err *err)
+void measured_factor_check(double factor, const char *path, const char *op, uint32_t ranks,
+                           struct err *err)
 {
     enum coll_op found;
     double here = coll_op_find(op, &found) == 0 ? coll_bus_factor(found, ranks) : 0;
-    if (t->factor > 0 && here > 0 && fabs(t->factor / here - 1) > FACTOR_NEAR)
+    if (factor > 0 && here > 0 && fabs(factor / here - 1) > FACTOR_NEAR)
         err_warn(err, path,
                  "busbw is %.2f times algbw, and %.2f times for %s of %u ranks: is the table of "
                  "another operation or number of ranks?",
-                 t->factor, here, op, ranks);
+                 factor, here, op, ranks);
 }
 
 // Keep the rows of a recording that are of this operation and number of ranks.
@@ -236,7 +235,7 @@ int measured_table_fit(struct measured_table *t, const char *path, const char *o
     t->per_rank = false;
     if (t->ranks != 0 && t->ranks != ranks)
         err_warn(err, path, "is of %u ranks, and the job of %u", t->ranks, ranks);
-    check_factor(t, path, op, ranks, err);
+    measured_factor_check(t->factor, path, op, ranks, err);
     return 0;
 }
 

@@ -13,9 +13,8 @@
 
 struct measured_row {
     uint64_t bytes;
-    double
-        time_us; // of a collective out of place; of a bandwidth the time of a message at it; of a
-                 // recording the mean
+    // of a collective out of place; of a bandwidth that of a message at it; of a recording the mean
+    double time_us;
     const char *op; // of a recording; NULL = that of the table
     uint32_t ranks; // of a recording; 0 = the file does not say
     uint64_t count; // of a recording
@@ -54,6 +53,11 @@ int measured_table_read(struct measured_table *t, const char *path, struct err *
 // recording the rows of the operation and number of ranks remain.
 int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
                        struct err *err);
+
+// Warn where `factor`, busbw by algbw of a table (0 = not known), is that of another operation or
+// number of ranks.
+void measured_factor_check(double factor, const char *path, const char *op, uint32_t ranks,
+                           struct err *err);
 
 // Returns -1 with an error that says which sizes there are where the table does not have `bytes`.
 int measured_table_need(const struct measured_table *t, const char *path, uint64_t bytes,

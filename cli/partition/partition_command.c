@@ -61,12 +61,7 @@ static void read_loads(const json_t *dlrm, double element, struct dlrm_tables *t
 
 static uint32_t ranks_of(const struct spec *spec)
 {
-    uint32_t ranks = 1;
-    if (spec->jobs[0].ranks != NULL)
-        return (uint32_t)spec->jobs[0].n_ranks;
-    for (uint32_t d = 0; d < spec->n_dims; d++)
-        ranks *= spec->dims[d].size;
-    return ranks;
+    return spec->jobs[0].ranks != NULL ? (uint32_t)spec->jobs[0].n_ranks : spec_ranks(spec);
 }
 
 static int read_tables(const struct model *m, const struct collwire_scenario *parsed,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, 
 from collwire import _charts as charts
 from collwire import _library as lib
 from collwire import _program as program
-from collwire._arguments import one_of, utf8, whole
+from collwire._arguments import file_name, one_of, utf8, whole
 from collwire._errors import ArgumentError, Cancelled, Error, Message, ScenarioError
 from collwire._handle import Handle
 from collwire._result_set import write_set
@@ -41,6 +41,33 @@ def show(progress: RunsProgress) -> Optional[Callable[[program.RunsDone], Any]]:
     if progress is True:
         return lambda p: print(f"\r{p.done} of {p.total} done, {p.running} running ", end="", file=sys.stderr, flush=True)
     return one_of("progress", progress, Callable, "True or a function")  # type: ignore[no-any-return]
+
+
+def search_options(
+    command: str,
+    counts: Mapping[str, Optional[int]],
+    set: Optional[Mapping[str, Any]],
+    out: Union[None, str, "os.PathLike[str]"],
+    progress: RunsProgress,
+) -> List[str]:
+    """What the commands that search by runs, tune and diagnose, have in common."""
+    options = [command, "--format=json"]
+    for name, value in counts.items():
+        options += count_option(name, 0 if value is None else value, 0)
+    options += [f"--set={path}={value}" for path, value in settings_of(set, None)]
+    options += [f"--out={os.path.abspath(file_name('out', out))}"] if out is not None else []
+    return [*options, *(["--progress=always"] if progress else [])]
+
+
+def search_document(arguments: Sequence[str], progress: RunsProgress, what: str) -> Any:
+    """Run such a command: the JSON that it prints."""
+    try:
+        done = program.Command(list(arguments)).wait(show(progress))
+    except KeyboardInterrupt:
+        raise Cancelled(f"{what} was interrupted") from None
+    if done.returncode not in (0, 1) or not done.stdout.strip():
+        program.raise_of(done)
+    return json.loads(done.stdout)
 
 
 def list_text(values: Sequence[Any]) -> str:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import json
 import os
 import tempfile
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
-from collwire import _program as program
 from collwire._arguments import file_name, one_of
-from collwire._errors import Cancelled
 from collwire._results_folder import scenario_file
 from collwire._tables import Row, flat, frame
-from collwire.comparison import RunsProgress, count_option, show
-from collwire.simulation import ScenarioLike, settings_of
+from collwire.comparison import RunsProgress, search_document, search_options
+from collwire.simulation import ScenarioLike
 
 if TYPE_CHECKING:
     import pandas
@@ -78,20 +75,10 @@ def diagnose(
     `measured` is a file or a list of files (CSV, a table of nccl-tests, traces) and of values, {"quantity": "time", "value": 5, "unit": "ms"}.
     The network has the job that was measured, or `job` has it. With `out` runs are kept.
     """
-    arguments = ["diagnose", "--format=json"]
-    for name, value in (("seeds", seeds), ("budget", budget), ("jobs", jobs)):
-        arguments += count_option(name, 0 if value is None else value, 0)
-    arguments += [f"--set={path}={value}" for path, value in settings_of(set, None)]
-    arguments += [f"--out={os.path.abspath(file_name('out', out))}"] if out is not None else []
-    arguments += ["--progress=always"] if progress else []
+    arguments = search_options("diagnose", {"seeds": seeds, "budget": budget, "jobs": jobs}, set, out, progress)
     with contextlib.ExitStack() as files:
         names = files.enter_context(_files(measured))
         arguments += [f"--network={files.enter_context(scenario_file(network))}"]
         arguments += [f"--job={files.enter_context(scenario_file(job))}"] if job is not None else []
-        try:
-            done = program.Command([*arguments, *names]).wait(show(progress))
-        except KeyboardInterrupt:
-            raise Cancelled("the diagnosis was interrupted") from None
-    if done.returncode not in (0, 1) or not done.stdout.strip():
-        program.raise_of(done)
-    return Diagnosis(json.loads(done.stdout))
+        document = search_document([*arguments, *names], progress, "the diagnosis")
+    return Diagnosis(document)

@@ -7,13 +7,11 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from collwire import _program as program
-from collwire._arguments import file_name, one_of, utf8
-from collwire._errors import Cancelled
+from collwire._arguments import one_of, utf8
 from collwire._results_folder import scenario_file
 from collwire._tables import Row, flat, frame
-from collwire.comparison import RunsProgress, count_option, scenario_list, show
-from collwire.simulation import ScenarioLike, settings_of
+from collwire.comparison import RunsProgress, scenario_list, search_document, search_options
+from collwire.simulation import ScenarioLike
 
 if TYPE_CHECKING:
     import pandas
@@ -70,19 +68,10 @@ def tune(
     goes on after an interruption.
     """
     keys = one_of("vary", vary, Mapping, "a mapping of keys to ranges or lists")
-    arguments = ["tune", "--format=json", *(f"--vary={_key(utf8('vary', path).decode(), values)}" for path, values in keys.items())]
+    arguments = search_options("tune", {"faults": faults, "seeds": seeds, "budget": budget, "jobs": jobs}, set, out, progress)
+    arguments += [f"--vary={_key(utf8('vary', path).decode(), values)}" for path, values in keys.items()]
     arguments += [*_texts("goal", "goal", goal), *_texts("guard", "guard", guard)]
-    for name, value in (("faults", faults), ("seeds", seeds), ("budget", budget), ("jobs", jobs)):
-        arguments += count_option(name, 0 if value is None else value, 0)
-    arguments += [f"--set={path}={value}" for path, value in settings_of(set, None)]
-    arguments += [f"--out={os.path.abspath(file_name('out', out))}"] if out is not None else []
-    arguments += ["--progress=always"] if progress else []
     with contextlib.ExitStack() as files:
         names = [files.enter_context(scenario_file(one)) for one in scenario_list(scenario)]
-        try:
-            done = program.Command([*arguments, *names]).wait(show(progress))
-        except KeyboardInterrupt:
-            raise Cancelled("the tuning was interrupted") from None
-    if done.returncode not in (0, 1) or not done.stdout.strip():
-        program.raise_of(done)
-    return Tuning(json.loads(done.stdout))
+        document = search_document([*arguments, *names], progress, "the tuning")
+    return Tuning(document)

@@ -49,7 +49,7 @@ static void rows_collect(struct result *r, uint32_t job, const struct against_fi
         row->count++;
     }
     for (size_t i = 0; i < file->n; i++)
-        a->missing += !used[i] && file->from_last; // a table's other sizes are not asked for
+        a->missing += !used[i] && file->from_last; // a run needs one size of a table only
     free(used);
 }
 

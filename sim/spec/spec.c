@@ -19,6 +19,14 @@ const char *spec_policy_names(const struct spec *spec, char *buf, size_t room)
 
 bool spec_has_noise(const struct spec *spec) { return spec->network != NETWORK_ANALYTICAL; }
 
+uint32_t spec_ranks(const struct spec *spec)
+{
+    uint32_t ranks = 1;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        ranks *= spec->dims[d].size;
+    return ranks;
+}
+
 uint64_t spec_memory_bytes(const struct spec *spec, const struct memory_need *need)
 {
     if (spec->memory.capacity_bytes != PARAM_AUTO)

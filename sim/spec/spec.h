@@ -193,6 +193,9 @@ struct spec {
 // returns `buf`.
 const char *spec_policy_names(const struct spec *spec, char *buf, size_t room);
 
+// The ranks of the network: the product of the sizes of its dimensions.
+uint32_t spec_ranks(const struct spec *spec);
+
 // The memory of a GPU that runs a job with this need, the reserve included; 0 = not known.
 uint64_t spec_memory_bytes(const struct spec *spec, const struct memory_need *need);
 

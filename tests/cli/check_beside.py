@@ -9,24 +9,17 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "import"))
+sys.path[:0] = [HERE, os.path.join(HERE, "import")]
 import check_import  # noqa: E402
 import traces  # noqa: E402
+from checks import COLLWIRE, expect, failures, write  # noqa: E402
 
-COLLWIRE = os.path.abspath(os.environ.get("COLLWIRE", "build/collwire"))
 FOUR = {"dims": [{"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}]}
 TABLE = """#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
 #        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
         1024           256     float     sum      -1     20.0    0.05    0.09      0     30.9    0.03    0.06      0
      4194304       1048576     float     sum      -1     50.0   83.89  146.80      0     99.0   42.37   79.44      0
 """
-failures = []
-
-
-def expect(holds, what):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what)
 
 
 def call(folder, *words):
@@ -36,11 +29,6 @@ def call(folder, *words):
 def read(folder, *path):
     with open(os.path.join(folder, *path), encoding="utf-8") as file:
         return json.load(file)
-
-
-def write(folder, name, value):
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        file.write(value if isinstance(value, str) else json.dumps(value))
 
 
 def near(a, b, share=1e-4):

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-COLLWIRE = os.path.abspath(os.environ.get("COLLWIRE", "build/collwire"))
+from checks import COLLWIRE, write
+
 M, G = 1 << 20, 1 << 30
 PAIRS = "quantity,place,value,unit,spread\n" + "".join(f"bandwidth,rank{a}->rank{b},{v},GB/s,3%\n" for a, b, v in ((0, 1, 49.36), (2, 3, 88.36), (3, 0, 49.3), (4, 1, 86.8)))
 SWITCH = {"topology": {"dims": [{"kind": "switch", "size": 5, "link": {"rate": "800Gbps", "delay": "1us"}}]}, "workload": {"kind": "permutation", "bytes": "4MB"}}
@@ -46,9 +47,8 @@ def table(rows, ranks):
 
 def case(folder, name):
     network, ranks, measured, found, kinds = CASES[name]
-    for file, text in (("network.json", json.dumps({"name": "network", **network})), ("measured", measured if isinstance(measured, str) else table(measured, ranks))):
-        with open(os.path.join(folder, file), "w", encoding="utf-8") as out:
-            out.write(text)
+    write(folder, "network.json", {"name": "network", **network})
+    write(folder, "measured", measured if isinstance(measured, str) else table(measured, ranks))
     done = subprocess.run([COLLWIRE, "diagnose", "measured", "--network", "network.json", "--format", "json"], capture_output=True, text=True, check=False, cwd=folder, timeout=900)
     if done.returncode not in (0, 1) or not done.stdout:
         print(f"{name}: {done.returncode} {done.stderr}")

@@ -2,8 +2,8 @@
 // Ranks of an llm job that have another GPU than the job's, or a slower one.
 //
 // Only the times of computations differ, each by the shapes of its kernels on its own GPU, and what
-// fits into memory: shapes, exchanges and passes are those of the job, so ranks wait for the
-// slowest of those that they exchange with.
+// fits into memory: shapes, exchanges and passes are those of the job, so a rank waits for the
+// slowest rank of each of its groups.
 #pragma once
 
 #include "workload/gpu_memory/need.h"

@@ -26,7 +26,7 @@ static const char *const objects[OTHER] = {"Machine", "Package", "NUMANode",
 
 struct open {
     enum object object;
-    uint32_t bridge;    // that it is or lies below; NO_BRIDGE = none
+    uint32_t bridge;    // the bridge that the object is, or lies below; NO_BRIDGE = none
     uint32_t first_cpu; // the first NUMA node in it so far; NO_BRIDGE = none
 };
 
@@ -275,10 +275,6 @@ static void on_element(struct xml_pieces *x, const char *name, const char **attr
                        unsigned depth, unsigned long line)
 {
     struct reading *r = (struct reading *)x;
-    if (depth >= DEPTH_MAX) {
-        xml_pieces_error(x, line, "more than %d elements lie in each other", DEPTH_MAX);
-        return;
-    }
     struct open *now = &r->open[depth];
     const struct open *above = depth > 0 ? &r->open[depth - 1] : NULL;
     bool object = strcmp(name, "object") == 0;
@@ -309,7 +305,7 @@ static void on_element(struct xml_pieces *x, const char *name, const char **attr
 static void on_end(struct xml_pieces *x, unsigned depth)
 {
     struct reading *r = (struct reading *)x;
-    if (depth < DEPTH_MAX && r->open[depth].object == PACKAGE)
+    if (r->open[depth].object == PACKAGE)
         package_end(r);
 }
 
@@ -394,6 +390,7 @@ bool hwloc_read(const char *dir, const char *name, const char *path,
                                    .err = err,
                                    .noun = "a topology",
                                    .doctype = "topology",
+                                   .deepest = DEPTH_MAX,
                                    .start = on_element,
                                    .end = on_end},
                         .parts = memory_zeroed(1, sizeof *r.parts),

@@ -20,7 +20,7 @@ struct reading {
     struct xml_pieces pieces; // the first field: a pointer to it is one to the reading
     struct topology_parts *parts;
     enum element open[DEPTH_MAX];
-    uint32_t bridge[DEPTH_MAX]; // that an open element is or lies below; NO_BRIDGE = none
+    uint32_t bridge[DEPTH_MAX]; // that an open element is, or lies below; NO_BRIDGE = none
     char host[HASH_TEXT];       // host_hash of the first CPU
     uint64_t graphs, channels;  // of a file of graphs
 };
@@ -281,10 +281,6 @@ static void on_element(struct xml_pieces *x, const char *name, const char **attr
                        unsigned depth, unsigned long line)
 {
     struct reading *r = (struct reading *)x;
-    if (depth >= DEPTH_MAX) {
-        xml_pieces_error(x, line, "more than %d elements lie in each other", DEPTH_MAX);
-        return;
-    }
     enum element element = element_of(r, name, depth);
     uint32_t above = depth > 0 ? r->bridge[depth - 1] : NO_BRIDGE;
     r->open[depth] = element;
@@ -333,6 +329,7 @@ static bool read_nccl(const char *dir, const char *name, const char *path,
                                    .path = path,
                                    .err = err,
                                    .noun = "a topology",
+                                   .deepest = DEPTH_MAX,
                                    .start = on_element},
                         .parts = memory_zeroed(1, sizeof *r.parts)};
     bool good = xml_pieces_read(&r.pieces, dir) && fill(&r, machine);

@@ -57,6 +57,10 @@ static void on_start(void *ctx, const XML_Char *name, const XML_Char **attribute
     on_token(x, NULL, 0);
     if (x->failed)
         return;
+    if (x->deepest > 0 && x->depth >= x->deepest) {
+        xml_pieces_error(x, line_of(x), "more than %u elements lie in each other", x->deepest);
+        return;
+    }
     x->start(x, name, attributes, x->depth++, line_of(x));
 }
 

@@ -7,14 +7,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collective/nccl/xml/topology.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "tests/config/load.h"
+#include "tests/collective/nccl/topology_file.h"
 
 /* ---- a machine as a file, in the form of lstopo ---- */
 
-// GB/s of 16 lanes as hwloc gives them, by those that NCCL counts.
+// The rate that hwloc writes for 16 lanes of PCIe, for the rate that NCCL counts; both in GB/s.
 static const char *speed_of(double gbytes)
 {
     return gbytes == 12 ? "15.753846" : gbytes == 24 ? "31.507692" : "63.015385";
@@ -97,24 +96,6 @@ static char *text_of(const struct nccl_machine *m)
     return text_close(out, &text);
 }
 
-static struct nccl_machine *read_like(const char *text, size_t n, const char *like, struct err *err)
-{
-    file_write("t.xml", text, n);
-    struct nccl_machine *m = nccl_topology_read(
-        folder, "t.xml", "machine", like != NULL ? nccl_machine_named(like) : NULL, err);
-    file_remove("t.xml");
-    return m;
-}
-
-static void slots_equal(const struct nccl_slot *a, const struct nccl_slot *b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        assert_int_equal(a[i].at_cpu, b[i].at_cpu);
-        assert_int_equal(a[i].parent, b[i].parent);
-        assert_float_equal(a[i].bw, b[i].bw, 1e-9);
-    }
-}
-
 static void test_round_trip(void **state)
 {
     static const char *const names[] = {"dgx2",     "dgx_a100", "dgx_h100",
@@ -124,7 +105,7 @@ static void test_round_trip(void **state)
         const struct nccl_machine *m = nccl_machine_named(names[i]);
         struct err err = {0};
         char *text = text_of(m);
-        struct nccl_machine *read = read_like(text, strlen(text), names[i], &err);
+        struct nccl_machine *read = machine_read(text, strlen(text), names[i], &err);
         if (read == NULL)
             fail_msg("%s: %s", names[i], err.n_errors > 0 ? err.items[0].text : "no error");
         assert_int_equal(err.n_items, 1); // the rate of NICs
@@ -183,7 +164,7 @@ static void test_small(void **state)
 {
     struct err err = {0};
     (void)state;
-    struct nccl_machine *m = read_like(small, strlen(small), "1gpu_h100_400", &err);
+    struct nccl_machine *m = machine_read(small, strlen(small), "1gpu_h100_400", &err);
     assert_non_null(m);
     assert_int_equal(err.n_items, 2);
     assert_non_null(strstr(err.items[0].text, "10 Gbit/s"));
@@ -199,7 +180,7 @@ static void test_small(void **state)
     // Version 3 has bits for the types of devices.
     char *third = with("2.0", "3.0");
     assert_null(strstr(third, "osdev_type=\"16\""));
-    m = read_like(third, strlen(third), "1gpu_h100_400", &err);
+    m = machine_read(third, strlen(third), "1gpu_h100_400", &err);
     assert_true(m == NULL || m->nics == 0);
     err_free(&err);
     free(m);
@@ -230,7 +211,7 @@ static void test_errors(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = {0};
         char *text = with(cases[i].part, cases[i].by);
-        struct nccl_machine *m = read_like(text, strlen(text), cases[i].like, &err);
+        struct nccl_machine *m = machine_read(text, strlen(text), cases[i].like, &err);
         const char *last = err.n_items > 0 ? err.items[err.n_items - 1].text : "read";
         if (m != NULL || err.n_errors != 1 || strstr(last, cases[i].said) == NULL)
             fail_msg("%s: %s", cases[i].said, last);
@@ -244,7 +225,7 @@ static void test_errors(void **state)
     memcpy(deep, head, sizeof head - 1);
     for (size_t i = 0; i < DEEP; i++)
         memcpy(deep + sizeof head - 1 + i * (sizeof object - 1), object, sizeof object - 1);
-    assert_null(read_like(deep, sizeof head - 1 + DEEP * (sizeof object - 1), "dgx_h100", &err));
+    assert_null(machine_read(deep, sizeof head - 1 + DEEP * (sizeof object - 1), "dgx_h100", &err));
     assert_non_null(strstr(err.items[0].text, "more than 64 elements lie in each other"));
     free(deep);
     err_free(&err);

@@ -9,7 +9,7 @@
 
 #include "collective/nccl/xml/topology.h"
 #include "engine/base/memory.h"
-#include "tests/config/load.h"
+#include "tests/collective/nccl/topology_file.h"
 
 /* ---- a machine as a file, in the form of NCCL ---- */
 
@@ -105,23 +105,6 @@ static char *text_of(const struct nccl_machine *m)
     return text;
 }
 
-static struct nccl_machine *read_bytes(const char *text, size_t n, struct err *err)
-{
-    file_write("t.xml", text, n);
-    struct nccl_machine *m = nccl_topology_read(folder, "t.xml", "machine", NULL, err);
-    file_remove("t.xml");
-    return m;
-}
-
-static void slots_equal(const struct nccl_slot *a, const struct nccl_slot *b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        assert_int_equal(a[i].at_cpu, b[i].at_cpu);
-        assert_int_equal(a[i].parent, b[i].parent);
-        assert_float_equal(a[i].bw, b[i].bw, 1e-9);
-    }
-}
-
 static void test_round_trip(void **state)
 {
     static const char *const names[] = {"dgx2",  "dgx_a100",      "dgx_h100",      "dgx_b200",
@@ -131,7 +114,7 @@ static void test_round_trip(void **state)
         const struct nccl_machine *m = nccl_machine_named(names[i]);
         struct err err = {0};
         char *text = text_of(m);
-        struct nccl_machine *read = read_bytes(text, strlen(text), &err);
+        struct nccl_machine *read = machine_read(text, strlen(text), NULL, &err);
         if (read == NULL)
             fail_msg("%s: %s", names[i], err.n_errors > 0 ? err.items[0].text : "no error");
         assert_int_equal(err.n_items, 0);
@@ -199,7 +182,7 @@ static void test_small(void **state)
 {
     struct err err = {0};
     (void)state;
-    struct nccl_machine *m = read_bytes(small, sizeof small - 1, &err);
+    struct nccl_machine *m = machine_read(small, sizeof small - 1, NULL, &err);
     assert_non_null(m);
     assert_int_equal(err.n_errors, 0);
     assert_int_equal(err.n_items, 1);
@@ -220,7 +203,7 @@ static void test_small(void **state)
             *to++ = '\r';
         *to++ = *at;
     }
-    m = read_bytes(crlf, (size_t)(to - crlf), &err);
+    m = machine_read(crlf, (size_t)(to - crlf), NULL, &err);
     assert_non_null(m);
     free(m);
     free(crlf);
@@ -248,7 +231,7 @@ static void test_two_levels(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct err err = {0};
-        struct nccl_machine *m = read_bytes(texts[i], strlen(texts[i]), &err);
+        struct nccl_machine *m = machine_read(texts[i], strlen(texts[i]), NULL, &err);
         assert_non_null(m);
         assert_int_equal(err.n_items, i);
         if (i == 1)
@@ -294,7 +277,7 @@ static void test_errors(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = {0};
         char *text = changed(small, cases[i].was, cases[i].is);
-        struct nccl_machine *m = read_bytes(text, strlen(text), &err);
+        struct nccl_machine *m = machine_read(text, strlen(text), NULL, &err);
         assert_null(m);
         assert_int_equal(err.n_errors, 1);
         assert_said(&err, cases[i].is, cases[i].said);
@@ -313,20 +296,20 @@ static void test_hostile(void **state)
     struct err err = {0};
     (void)state;
     for (size_t n = 0; n + 2 < sizeof small; n += 7) {
-        assert_null(read_bytes(small, n, &err));
+        assert_null(machine_read(small, n, NULL, &err));
         assert_int_equal(err.n_errors, 1);
         err_free(&err);
         err = (struct err){0};
     }
     char *zero = changed(small, "dev=\"1\"", "dev=\"1\"");
     zero[300] = '\0';
-    assert_null(read_bytes(zero, sizeof small - 1, &err));
+    assert_null(machine_read(zero, sizeof small - 1, NULL, &err));
     assert_int_equal(err.n_errors, 1);
     free(zero);
     err_free(&err);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         err = (struct err){0};
-        assert_null(read_bytes(others[i], strlen(others[i]), &err));
+        assert_null(machine_read(others[i], strlen(others[i]), NULL, &err));
         assert_int_equal(err.n_errors, 1);
         err_free(&err);
     }
@@ -337,7 +320,7 @@ static void test_hostile(void **state)
     memcpy(deep, head, sizeof head - 1);
     for (size_t i = 0; i < DEEP; i++)
         memcpy(deep + sizeof head - 1 + i * (sizeof pci - 1), pci, sizeof pci - 1);
-    assert_null(read_bytes(deep, sizeof head - 1 + DEEP * (sizeof pci - 1), &err));
+    assert_null(machine_read(deep, sizeof head - 1 + DEEP * (sizeof pci - 1), NULL, &err));
     assert_non_null(strstr(err.items[0].text, "more than 64 elements lie in each other"));
     free(deep);
     err_free(&err);
