@@ -16,6 +16,9 @@
 
 #define A "a -1 1 NONE 0 2 NONE 0 3 ALLREDUCE 4 5\n"
 #define B "b -1 10 ALLTOALL 11 12 ALLGATHER 13 14 REDUCESCATTER 15 16\n"
+#define C                                                                                          \
+    "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 2\n1\n"                                    \
+    "a -1 1 ALLTOALL_EP 9 2 NONE 0 3 ALLREDUCE_DP_EP 4 5\n"
 
 static void assert_same(const struct training_spec *x, const struct training_spec *y)
 {
@@ -50,8 +53,7 @@ static void test_back_and_forth(void **state)
         "HYBRID_DLRM 0\n2\n" A B,
         "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 checkpoints: 2 0 1 "
         "checkpoint_initiates: 1 1\n2\n" A B,
-        "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 2\n1\n"
-        "a -1 1 ALLTOALL_EP 9 2 NONE 0 3 ALLREDUCE_DP_EP 4 5\n",
+        C,
         "HYBRID_CUSTOMIZED\n1\na 0 1 NONE 0 2 ALLTOALL 9 3 NONE 0 5 HYBRID_MODEL_DATA\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
