@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The HTML report of a run, a comparison or a sweep: one file that opens without a network.
+// The HTML report of a run, a comparison, a sweep or a diagnosis: one file that opens without a network.
 //
 // The page is a template (built from report/web/ by `make report-assets`) and a JSON document that
 // this interface collects: the data of each run, reduced so that the file stays below 3 MB. Notes
@@ -17,7 +17,7 @@
 
 struct page;
 
-enum page_kind { PAGE_RUN, PAGE_COMPARISON, PAGE_SWEEP };
+enum page_kind { PAGE_RUN, PAGE_COMPARISON, PAGE_SWEEP, PAGE_DIAGNOSIS };
 
 // Description of a run, which may have no metrics. Texts may be NULL.
 struct page_run {
@@ -51,6 +51,10 @@ void page_add_comparison(struct page *page, const json_t *comparison);
 // Add the text of sweep.csv: varied paths, `seed`, `status`, then metrics; a row a run. Returns 0,
 // or -1 with an error at `path` if it is not such a table.
 int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err);
+
+// Add diagnosis.json. Returns 0, or -1 with an error at `path` if it is none.
+int page_add_diagnosis(struct page *page, const json_t *diagnosis, const char *path,
+                       struct err *err);
 
 // Add sentences about what costs the most time along the axes of a sweep; NULL = there are none.
 void page_add_why(struct page *page, const json_t *sentences);

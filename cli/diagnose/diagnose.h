@@ -9,6 +9,8 @@
 #include "cli/diagnose/measured_files.h"
 #include "cli/fit/fit.h"
 
+#define KEPT_RUNS "diagnose.jsonl" // in --out
+
 struct hypothesis {
     size_t cause;    // SIZE_MAX = the healthy network
     double strength; // 0 = the kind has none

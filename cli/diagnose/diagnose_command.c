@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/diagnose/diagnose.h"
+#include "cli/runs/report.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/ends.h"
 #include "cli/terminal/signals.h"
@@ -78,7 +79,9 @@ static int take_measured(struct diagnosis *d, struct err *err)
         json_object_set_new(json, "workload", job);
     if (d->files.n_sizes > 0 && (check_job(d, err) != 0 || network_ranks(d, &ranks, err) != 0))
         return -1;
-    if (measured_files_take(&d->files, &d->fit.measured, ranks, is_of_library(d), &bytes, err) != 0)
+    const char *op = json_string_value(json_object_get(draft_job(json), "op"));
+    if (measured_files_take(&d->files, &d->fit.measured, op, ranks, is_of_library(d), &bytes,
+                            err) != 0)
         return -1;
     if (d->files.large)
         draft_set(&d->fit.draft, "network", "hybrid", err);
@@ -139,7 +142,8 @@ static int diagnose(struct diagnosis *d, size_t n_files, struct err *err)
     if (!run)
         return EXIT_NOT_COMPLETED;
     bool whole = diagnosis_tell(d, err) == 0 && !d->fit.interrupted && !d->fit.not_kept;
-    return whole ? EXIT_DONE : EXIT_NOT_COMPLETED;
+    int code = whole ? EXIT_DONE : EXIT_NOT_COMPLETED;
+    return d->options->out ? report_after(d->options, d->options->out, code) : code;
 }
 
 static int command_diagnose(const struct options *given)

@@ -8,6 +8,7 @@
 
 #include "cli/diagnose/diagnose.h"
 #include "cli/results/output.h"
+#include "cli/terminal/invocation.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -80,6 +81,12 @@ static json_t *separation_json(const struct diagnosis *d, size_t i)
                      s.value->place, "here", s.here, "from", s.other->kind->name, "there", s.there);
 }
 
+// The share of the gap that the first cause leaves.
+static double unexplained(const struct diagnosis *d)
+{
+    return d->healthy ? 0 : d->n_order == 0 ? 1 : 1 - cause_explains(d, cause(d, 0));
+}
+
 static void print_causes(const struct diagnosis *d)
 {
     size_t width = terminal_width(stdout);
@@ -113,12 +120,20 @@ static void print_causes(const struct diagnosis *d)
     }
     if (d->healthy || d->n_order == 0)
         return;
-    double left = 1 - cause_explains(d, cause(d, 0));
+    double left = unexplained(d);
     if (left > 0.25) {
         char *text = text_format("none of these: %.0f %% unexplained", 100 * left);
         terminal_wrap(stdout, text, 0, 2, width);
         free(text);
     }
+}
+
+// The size of a collective that a time is of, where files have several; NULL = it is the job's.
+static const char *size_of(const struct observed_value *v)
+{
+    static const char bytes[] = ".bytes=";
+    bool sized = v->job && strncmp(v->job, bytes, strlen(bytes)) == 0;
+    return sized ? v->job + strlen(bytes) : NULL;
 }
 
 static void print_values(const struct diagnosis *d)
@@ -128,10 +143,10 @@ static void print_values(const struct diagnosis *d)
            best ? "first cause" : "");
     for (size_t i = 0; i < d->measured; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
-        bool sized = v->job && strncmp(v->job, ".bytes=", 7) == 0;
-        char *name = text_format("%s%s%s%s%s%s%s", v->quantity, *v->place ? " " : "", v->place,
-                                 sized ? " of " : "", sized ? v->job + 7 : "", *v->unit ? ", " : "",
-                                 v->unit);
+        const char *size = size_of(v);
+        char *name =
+            text_format("%s%s%s%s%s%s%s", v->quantity, *v->place ? " " : "", v->place,
+                        size ? " of " : "", size ? size : "", *v->unit ? ", " : "", v->unit);
         printf("  %-40s %14.4g %14.4g", name, v->value / v->scale,
                exp(d->list[0].point->log_mean[i]) / v->scale);
         if (best)
@@ -162,16 +177,18 @@ static json_t *diagnosis_json(const struct diagnosis *d)
     for (size_t i = 0; i < d->measured; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
         double first = d->n_order > 0 ? exp(hypothesis(d, 0)->point->log_mean[i]) / v->scale : 0;
-        json_array_append_new(
-            values, json_pack("{s:s, s:s, s:s, s:f, s:o, s:o}", "quantity", v->quantity, "place",
-                              v->place, "unit", v->unit, "measured", v->value / v->scale, "healthy",
-                              number(exp(d->list[0].point->log_mean[i]) / v->scale), "first",
-                              d->n_order > 0 ? number(first) : json_null()));
+        json_array_append_new(values,
+                              json_pack("{s:s, s:s, s:s?, s:s, s:f, s:o, s:o}", "quantity",
+                                        v->quantity, "place", v->place, "size", size_of(v), "unit",
+                                        v->unit, "measured", v->value / v->scale, "healthy",
+                                        number(exp(d->list[0].point->log_mean[i]) / v->scale),
+                                        "first", d->n_order > 0 ? number(first) : json_null()));
     }
-    return json_pack("{s:b, s:f, s:o, s:I, s:b, s:o, s:o}", "healthy", d->healthy, "units",
-                     unit_error(d), "fit", number(d->list[0].misfit), "runs",
-                     (json_int_t)d->fit.runs, "interrupted", d->fit.interrupted, "causes", causes,
-                     "values", values);
+    const char *name = json_string_value(json_object_get(d->fit.draft.json, "name"));
+    return json_pack("{s:s, s:b, s:f, s:f, s:o, s:I, s:b, s:o, s:o}", "name", name ? name : "",
+                     "healthy", d->healthy, "unexplained", unexplained(d), "units", unit_error(d),
+                     "fit", number(d->list[0].misfit), "runs", (json_int_t)d->fit.runs,
+                     "interrupted", d->fit.interrupted, "causes", causes, "values", values);
 }
 
 // The scenario with the settings of the first cause, or the healthy one.
@@ -212,6 +229,9 @@ int diagnosis_tell(const struct diagnosis *d, struct err *err)
     }
     if (d->options->out) {
         char *path = text_format("%s/diagnosis.json", d->options->out);
+        json_t *command = json_string(invocation_text());
+        if (command) // text in UTF-8
+            json_object_set_new(json, "command", command);
         status = json_write(path, json) != EXIT_DONE ? -1 : 0; // it has said why
         free(path);
     }

@@ -10,6 +10,7 @@
 #include "cli/terminal/ends.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "engine/base/units.h"
 
 #define STEP_NOISE "200ns" // mean delay of a rank before a step, on a quiet host
 #define TOO_LONG 4.0       // times the longer one of the measured and the healthy time
@@ -121,8 +122,11 @@ void limit_runs(struct diagnosis *d)
         for (uint64_t s = 0; s < healthy->seeds; s++)
             longest = fmax(longest, fit_value(&d->fit, healthy, d->fit.first_seed + 1 + s, i));
     }
-    char *limit = text_format("%.0fns", TOO_LONG * longest);
+    ps_t ack_ps = 0; // which TCP's receivers hold back from a message that counts as done
+    parse_time(fact_text(&d->facts, "transport.delayed_ack.timeout"), &ack_ps);
+    char *limit = text_format("%.0fns", TOO_LONG * longest + (double)ack_ps / (double)PS_PER_NS);
     draft_set(&d->fit.draft, "limits.sim_time", limit, &unsaid);
+    fit_keep_in(&d->fit, KEPT_RUNS, &unsaid); // those of another limit are others
     err_free(&unsaid);
     free(limit);
     d->limited = true;

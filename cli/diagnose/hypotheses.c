@@ -224,5 +224,5 @@ int hypotheses_make(struct diagnosis *d, struct err *err)
             add_kind(d, &table.rows[i]);
     }
     hypotheses_give(d, 0);
-    return fit_keep_in(&d->fit, "diagnose.jsonl", err);
+    return fit_keep_in(&d->fit, KEPT_RUNS, err);
 }

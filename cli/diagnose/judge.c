@@ -25,7 +25,7 @@
 #define PAIRS_OF 8      // best causes that are joined in pairs
 #define PAIR_LEFT 0.5   // of the misfit of the best one that a pair may leave, at most
 #define ALONE 0.7       // share of the gap from which one cause suffices
-#define TIES 6.0        // of the rank: causes that the values do not tell apart
+#define TIES 9.2        // of the rank: a likelihood ratio of 100, below which values do not decide
 
 /* ---- runs ---- */
 

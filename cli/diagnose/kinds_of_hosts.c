@@ -32,20 +32,55 @@ static void staged(const struct facts *f, const char *at, double none, FILE *wor
     fputs("host.rdma=staged\n", set);
 }
 
+static const json_t *machine_of(const struct facts *f)
+{
+    return json_object_get(json_object_get(f->draft, "topology"), "machine");
+}
+
 static bool one_machine(const struct facts *f)
 {
-    return json_is_string(json_object_get(json_object_get(f->draft, "topology"), "machine"));
+    return json_is_string(machine_of(f)) || json_is_object(machine_of(f));
 }
 
 static const double nics[] = {1, 2, 4};
 
 static void fewer_nics(const struct facts *f, const char *at, double n, FILE *words, FILE *set)
 {
-    const json_t *machine = json_object_get(json_object_get(f->draft, "topology"), "machine");
+    const char *name = json_string_value(machine_of(f));
     (void)at;
     fprintf(words, "%.0f NICs in use on each server", n);
-    fprintf(set, "topology.machine={\"like\":\"%s\",\"nics\":%.0f}\n", json_string_value(machine),
-            n);
+    if (name)
+        fprintf(set, "topology.machine={\"like\":\"%s\",\"nics\":%.0f}\n", name, n);
+    else
+        fprintf(set, "topology.machine.nics=%.0f\n", n);
+}
+
+// The first dimension whose ranks have several planes; its number of them, 0 = there is none.
+static double planes_of(const struct facts *f, size_t *dim)
+{
+    const json_t *dims = fact(f, "topology.dims"), *one;
+    size_t i;
+    json_array_foreach(dims, i, one) if (json_number_value(json_object_get(one, "planes")) > 1)
+    {
+        *dim = i;
+        return json_number_value(json_object_get(one, "planes"));
+    }
+    return 0;
+}
+
+static bool has_planes(const struct facts *f)
+{
+    size_t dim;
+    return planes_of(f, &dim) > 0 && json_object_get(json_object_get(f->draft, "topology"), "dims");
+}
+
+static void fewer_rails(const struct facts *f, const char *at, double n, FILE *words, FILE *set)
+{
+    size_t dim = 0;
+    double all = planes_of(f, &dim), left = n < all ? n : all - 1;
+    (void)at;
+    fprintf(words, "%.0f of %.0f rails in use", left, all);
+    fprintf(set, "topology.dims[%zu].planes=%.0f\n", dim, left);
 }
 
 static const double message_rates[] = {1e5, 1e6, 1e7};
@@ -141,6 +176,11 @@ static const struct cause_kind rows[] = {
      STRENGTHS(nics),
      .may = one_machine,
      .form = fewer_nics},
+    {.name = "fewer_nics",
+     .next = "read the bytes of each port of a host while the job runs",
+     STRENGTHS(nics),
+     .may = has_planes,
+     .form = fewer_rails},
     {.name = "message_rate",
      .next = "run ib_write_bw with messages of one packet, and with more queue pairs",
      STRENGTHS(message_rates),

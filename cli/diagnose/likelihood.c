@@ -18,7 +18,7 @@
 #define LEVELS 2.3       // standard deviations of chi square up to which a network is healthy
 #define OWN_WEIGHT 2.0   // runs that the spread of the healthy network counts as
 #define SEVERAL 3        // runs of a hypothesis that say how far they are spread
-#define SHRUNK 0.9       // of a correlation, since few runs say it
+#define FEW 2.0          // seeds, as many as which say that values are not related
 #define RELATED_MOST 100 // values; of more no correlations are computed
 #define BURST 3.0        // packets of a burst, as counts vary
 
@@ -68,17 +68,18 @@ static void add_products(const struct diagnosis *d, const struct hypothesis *h, 
     free(off);
 }
 
-// Sums of products become correlations, a little smaller, as few runs say them.
-static void make_correlations(double *sums, size_t m)
+// Sums of products become correlations, the smaller the fewer seeds say them: all hypotheses have
+// the same ones, and with them the same paths.
+static void make_correlations(double *sums, size_t m, double seeds)
 {
-    double *root = memory_zeroed(m + 1, sizeof *root);
+    double *root = memory_zeroed(m + 1, sizeof *root), shrunk = (seeds - 1) / (seeds - 1 + FEW);
     for (size_t i = 0; i < m; i++)
         root[i] = sqrt(sums[i * m + i]);
     for (size_t i = 0; i < m; i++)
         for (size_t k = 0; k < m; k++) {
             double both = root[i] * root[k];
             bool known = both > 0 && isfinite(both);
-            sums[i * m + k] = i == k ? 1 : known ? SHRUNK * sums[i * m + k] / both : 0;
+            sums[i * m + k] = i == k ? 1 : known ? shrunk * sums[i * m + k] / both : 0;
         }
     free(root);
 }
@@ -108,7 +109,7 @@ void spread_of_seeds(struct diagnosis *d)
     free(own);
     d->related = memory_zeroed(d->measured * d->measured + 1, sizeof *d->related);
     add_products(d, healthy, d->related);
-    make_correlations(d->related, d->measured);
+    make_correlations(d->related, d->measured, seeds);
 }
 
 static struct cause *first_of_kind(const struct diagnosis *d, size_t cause)
@@ -122,7 +123,7 @@ static struct cause *first_of_kind(const struct diagnosis *d, size_t cause)
 void spread_of_kinds(struct diagnosis *d)
 {
     size_t n = d->fit.measured.n;
-    double *runs = memory_zeroed(d->n_causes + 1, sizeof *runs);
+    double *runs = memory_zeroed(2 * d->n_causes + 1, sizeof *runs), *most = runs + d->n_causes;
     for (size_t c = 0; c < d->n_causes; c++) {
         free(d->causes[c].spread);
         free(d->causes[c].related);
@@ -139,6 +140,7 @@ void spread_of_kinds(struct diagnosis *d)
         }
         add_products(d, h, c->related);
         runs[c - d->causes] += (double)h->point->seeds - 1;
+        most[c - d->causes] = fmax(most[c - d->causes], (double)h->point->seeds);
         for (size_t v = 0; v < n; v++) {
             double squares;
             mean_level(d, h, v, &squares);
@@ -149,7 +151,7 @@ void spread_of_kinds(struct diagnosis *d)
         for (size_t v = 0; v < n && d->causes[c].spread; v++)
             d->causes[c].spread[v] = fmax(d->spread[v], d->causes[c].spread[v] / runs[c]);
         if (d->causes[c].related)
-            make_correlations(d->causes[c].related, d->measured);
+            make_correlations(d->causes[c].related, d->measured, most[c]);
     }
     free(runs);
 }

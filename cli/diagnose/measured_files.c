@@ -58,6 +58,9 @@ static int read_values(struct measured_files *m, const char *path, struct err *e
         memcpy(m->values.list + m->values.n, more.list, more.n * sizeof *more.list);
         m->values.n += more.n;
         free(more.list);
+        if (more.unknown)
+            note(m, text_format("not known, and not used: %s", more.unknown));
+        free(more.unknown);
     } else {
         observed_free(&more);
     }
@@ -100,7 +103,7 @@ static int read_table(struct measured_files *m, const char *path, struct err *er
             continue;
         add_size(m, (struct size_time){row->bytes, row->time_us * 1e3, TABLE_SPREAD});
     }
-    m->ranks = table.recording ? table.world : m->ranks;
+    m->ranks = table.recording ? table.world : table.ranks > 0 ? table.ranks : m->ranks;
     m->per_rank |= table.per_rank;
     m->factor = table.factor;
     measured_table_free(&table);
@@ -130,7 +133,8 @@ static int read_log(struct measured_files *m, const char *path, struct err *err)
 static bool has_values(const struct content *c)
 {
     char line[256];
-    return content_line(c, 0, line, sizeof line) && strstr(line, "quantity") != NULL;
+    return content_line(c, 0, line, sizeof line) &&
+           (strstr(line, "quantity") || strstr(line, "counter"));
 }
 
 static const char *format_of(const struct content *c)
@@ -140,7 +144,7 @@ static const char *format_of(const struct content *c)
         return "values";
     if (kind && strcmp(kind->name, "nccl-log") == 0)
         return kind->name;
-    bool lines = c->text && !c->json && content_has(c, "quantity");
+    bool lines = c->text && !c->json && (content_has(c, "quantity") || content_has(c, "counter,"));
     return lines ? "values" : "table";
 }
 
@@ -220,7 +224,7 @@ static void want_size(struct observed *list, const struct size_time *s, bool own
 static size_t choose(struct measured_files *m, uint32_t ranks, bool small_too,
                      size_t chosen[SIZES_TAKEN])
 {
-    size_t n = 0, first = m->n_sizes;
+    size_t n = 0, first = m->n_sizes, last = m->n_sizes;
     for (size_t i = 0; i < m->n_sizes && first == m->n_sizes; i++)
         if (small_too || m->sizes[i].bytes >= SMALL_BYTES)
             first = i;
@@ -228,26 +232,33 @@ static size_t choose(struct measured_files *m, uint32_t ranks, bool small_too,
     for (size_t i = first; i < m->n_sizes && n < SIZES_TAKEN && m->large; i++)
         if (n == 0 || m->sizes[i].bytes / APART >= m->sizes[chosen[n - 1]].bytes)
             chosen[n++] = i;
-    for (size_t i = m->n_sizes; i-- > first && n < SIZES_TAKEN && !m->large;)
-        if ((double)m->sizes[i].bytes * ranks <= BYTES_OF_RUN &&
-            (n == 0 || m->sizes[i].bytes <= m->sizes[chosen[n - 1]].bytes / APART))
-            chosen[n++] = i;
+    while (last > first && !m->large && (double)m->sizes[last - 1].bytes * ranks > BYTES_OF_RUN)
+        last--;
+    // Far apart, where there are many.
+    for (uint64_t apart = APART; apart > 0 && n < SIZES_TAKEN && !m->large; apart /= 2) {
+        n = 0;
+        for (size_t i = last; i-- > first && n < SIZES_TAKEN;)
+            if (n == 0 || (m->sizes[i].bytes <= m->sizes[chosen[n - 1]].bytes / apart &&
+                           m->sizes[i].bytes < m->sizes[chosen[n - 1]].bytes))
+                chosen[n++] = i;
+    }
     return n;
 }
 
-int measured_files_take(struct measured_files *m, struct observed *list, uint32_t ranks,
-                        bool small_too, uint64_t *bytes, struct err *err)
+int measured_files_take(struct measured_files *m, struct observed *list, const char *op,
+                        uint32_t ranks, bool small_too, uint64_t *bytes, struct err *err)
 {
     size_t chosen[SIZES_TAKEN];
     bool job_too = m->values.n > 0; // values of the job as it is, so no size takes its place
     if (m->ranks > 0 && m->ranks != ranks)
         return err_add(err, "MEASURED", "is of %u ranks, and the network has %u", m->ranks, ranks);
-    measured_factor_check(m->factor, "MEASURED", m->op ? m->op : "all_reduce", ranks, err);
+    measured_factor_check(m->factor, "MEASURED", op ? op : "all_reduce", ranks, err);
     *list = m->values;
     m->values = (struct observed){0};
     *bytes = 0;
     for (size_t i = 0; i < m->n_sizes && m->per_rank; i++)
-        m->sizes[i].bytes *= ranks;
+        if (__builtin_mul_overflow(m->sizes[i].bytes, ranks, &m->sizes[i].bytes))
+            return err_add(err, "MEASURED", "has a size that is out of range for %u ranks", ranks);
     if (m->n_sizes > 0)
         qsort(m->sizes, m->n_sizes, sizeof *m->sizes, by_bytes);
     size_t n = choose(m, ranks, small_too, chosen);

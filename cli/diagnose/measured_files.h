@@ -36,5 +36,5 @@ json_t *measured_files_job(const struct measured_files *m, bool on_machine);
 // Move what was measured to `list`: of sizes a few that can be simulated in short time on so many
 // ranks, or where all are larger, the smallest ones (m->large). *bytes is the size that the job is
 // to have; 0 = its own.
-int measured_files_take(struct measured_files *m, struct observed *list, uint32_t ranks,
-                        bool small_too, uint64_t *bytes, struct err *err);
+int measured_files_take(struct measured_files *m, struct observed *list, const char *op,
+                        uint32_t ranks, bool small_too, uint64_t *bytes, struct err *err);

@@ -9,9 +9,9 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
-#define APART 3.0       // standard deviations between two causes that a probe tells apart
-#define PROBE_ERROR 0.1 // as a logarithm: of a value that is measured next
-#define PROBES_LINKS 48 // links whose use may separate causes
+#define APART 3.0        // standard deviations between two causes that a probe tells apart
+#define PROBE_ERROR 0.06 // as a logarithm: of a value that is measured next
+#define PROBES_LINKS 48  // links whose use may separate causes
 
 /* ---- probes ---- */
 
@@ -50,6 +50,7 @@ void probes_add(struct diagnosis *d, const json_t *metrics)
         const char *at = json_string_value(json_object_get(link, "at"));
         char *pattern = name_pattern(at);
         observed_want(m, "utilization", pattern);
+        observed_want(m, "bytes", pattern);
         free(pattern);
         if (i < PROBES_LINKS)
             observed_want(m, "utilization", at);
@@ -123,8 +124,12 @@ char *cause_next(const struct diagnosis *d, size_t place)
             return text_format("%s, %s: %.3g %s, or %.3g where %s", tests[i].words, s.value->place,
                                s.here / tests[i].scale, tests[i].unit, s.there / tests[i].scale,
                                d->list[s.other->best].words);
+    bool several = strchr(s.value->place, '*') != NULL,
+         all = strcmp(s.value->quantity, "bytes") == 0;
     return text_format("measure %s%s%s%s: %.3g, or %.3g where %s",
-                       strchr(s.value->place, '*') ? "the highest " : "", s.value->quantity,
-                       *s.value->place ? " of " : "", s.value->place, s.here, s.there,
-                       d->list[s.other->best].words);
+                       !several ? ""
+                       : all    ? "all "
+                                : "the highest ",
+                       s.value->quantity, *s.value->place ? " of " : "", s.value->place, s.here,
+                       s.there, d->list[s.other->best].words);
 }

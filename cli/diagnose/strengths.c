@@ -8,6 +8,7 @@
 
 #define STEPS 16    // between two strengths
 #define NEARER 0.01 // as a logarithm: strengths that are the same
+#define ACROSS 2.0  // standard deviations by which a value is missed on either side
 
 // The neighbour of a hypothesis among those of its cause; the healthy network where the kind has no
 // effect. Returns SIZE_MAX if there is none.
@@ -44,6 +45,29 @@ static double misfit_between(const struct diagnosis *d, const struct hypothesis 
     return sum;
 }
 
+// The part of the way from one hypothesis to another at which the value that both miss most, on
+// either side, is as measured; 0 = there is none. Counts that begin somewhere between the two make
+// the interpolated misfit of all values say nothing.
+static double part_across(const struct diagnosis *d, const struct hypothesis *a,
+                          const struct hypothesis *b)
+{
+    double most = ACROSS, found = 0;
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        double a_var, b_var,
+            here = value_level(v, v->value), x = predicted_level(d, a, i, &a_var) - here,
+            y = predicted_level(d, b, i, &b_var) - here,
+            error = fmax(v->relative, observed_reach(v).error),
+            least =
+                fmin(fabs(x) / sqrt(error * error + a_var), fabs(y) / sqrt(error * error + b_var));
+        if (x * y < 0 && least > most) {
+            most = least;
+            found = x / (x - y);
+        }
+    }
+    return found;
+}
+
 double strength_between(const struct diagnosis *d, const struct cause *c)
 {
     const struct hypothesis *best = &d->list[c->best];
@@ -54,6 +78,10 @@ double strength_between(const struct diagnosis *d, const struct cause *c)
         if (next != SIZE_MAX && !isfinite(d->list[next].misfit)) { // it did not run to its end
             middle = sqrt(other * best->strength);
             continue;
+        }
+        if (next != SIZE_MAX && best->strength > 0 && other > 0) {
+            double part = part_across(d, best, &d->list[next]);
+            middle = part > 0 ? best->strength * pow(other / best->strength, part) : middle;
         }
         for (int step = 0; next != SIZE_MAX && step < STEPS; step++) {
             double part = (double)step / STEPS,

@@ -119,6 +119,8 @@ static void print_fit(const struct fit *f, const struct fit_point *best,
         fitted += !f->measured.list[i].held_out;
     printf("fit: %zu measured values, %zu unknowns, %llu runs%s\n", fitted, f->unknowns.n,
            (unsigned long long)f->runs, f->interrupted ? "; interrupted: the best so far" : "");
+    if (f->measured.unknown)
+        printf("not known, and not used: %s\n", f->measured.unknown);
     print_unknowns(f, best, ranges);
     print_values(f, best);
     double misfit = fit_misfit(f, best);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/fit/fit.h"
+#include "collwire/collwire.h"
 #include "engine/base/regular_file.h"
 #include "engine/base/rng.h"
 #include "engine/base/text.h"
@@ -48,6 +49,8 @@ static char *mark_of(const struct fit *f)
 {
     char *text = json_dumps(f->draft.json, JSON_SORT_KEYS | JSON_COMPACT);
     uint64_t h = f->measured.n;
+    for (const char *at = collwire_version(); *at; at++)
+        h = hash_mix(h ^ (unsigned char)*at) + 1;
     for (const char *at = text; *at; at++)
         h = hash_mix(h ^ (unsigned char)*at) + 1;
     for (size_t i = 0; i < f->measured.n; i++) {
@@ -64,6 +67,9 @@ static char *mark_of(const struct fit *f)
 int fit_keep_in(struct fit *f, const char *file, struct err *err)
 {
     const char *folder = f->options->out;
+    free(f->scenario_mark);
+    free(f->store);
+    f->store = NULL;
     f->scenario_mark = mark_of(f);
     if (!folder)
         return 0;

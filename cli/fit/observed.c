@@ -17,7 +17,8 @@
 void observed_want(struct observed *m, const char *quantity, const char *place)
 {
     for (size_t i = 0; i < m->n; i++)
-        if (strcmp(m->list[i].quantity, quantity) == 0 && strcmp(m->list[i].place, place) == 0)
+        if (observed_same_quantity(m->list[i].quantity, quantity) &&
+            strcmp(m->list[i].place, place) == 0)
             return;
     m->list = memory_resize(m->list, m->n + 1, sizeof *m->list);
     m->list[m->n++] = (struct observed_value){.quantity = memory_text(quantity),
@@ -28,6 +29,18 @@ void observed_want(struct observed *m, const char *quantity, const char *place)
                                               .relative = 1,
                                               .scale = 1,
                                               .held_out = true};
+}
+
+// Note a counter that is not known, once.
+static void note_unknown(struct observed *m, const char *name)
+{
+    const char *at = m->unknown ? strstr(m->unknown, name) : NULL;
+    size_t length = strlen(name);
+    if (at && (at == m->unknown || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0'))
+        return;
+    char *all = m->unknown ? text_format("%s, %s", m->unknown, name) : memory_text(name);
+    free(m->unknown);
+    m->unknown = all;
 }
 
 /* ---- the file ---- */
@@ -63,6 +76,7 @@ struct table {
     const char *path;
     int at[COLUMNS]; // number of the column in the file; -1 = it has none
     unsigned line;
+    bool counters; // an export of counters, of which only some are known
     struct err *err;
 };
 
@@ -104,8 +118,13 @@ static int heading(struct table *t, char *cells[16], int n)
         int c = 0;
         while (c < COLUMNS && strcmp(column_names[c], cells[i]) != 0)
             c++;
+        if (strcmp(cells[i], "counter") == 0) {
+            t->counters = true;
+            c = QUANTITY;
+        }
         if (c == COLUMNS)
-            return wrong(t, "of quantity, place, value, unit and spread there is no", cells[i]);
+            return wrong(t, "of quantity (or counter), place, value, unit and spread there is no",
+                         cells[i]);
         t->at[c] = i;
     }
     for (int c = QUANTITY; c <= VALUE; c++)
@@ -202,6 +221,10 @@ int observed_read(struct observed *m, const char *path, struct err *err)
                 break;
             continue;
         }
+        if (t.counters && !observed_is_quantity(cell(&t, cells, n, QUANTITY))) {
+            note_unknown(m, cell(&t, cells, n, QUANTITY));
+            continue;
+        }
         if (m->n == cap)
             m->list = memory_grow(m->list, &cap, sizeof *m->list);
         if (row(&t, cells, n, &m->list[m->n]) == 0)
@@ -225,6 +248,7 @@ void observed_free(struct observed *m)
         free(m->list[i].job);
     }
     free(m->list);
+    free(m->unknown);
     *m = (struct observed){0};
 }
 

@@ -24,6 +24,7 @@ struct observed_value {
 struct observed {
     struct observed_value *list;
     size_t n;
+    char *unknown; // counters of the file that are none of these quantities; NULL = none
 };
 
 // Read the file. Returns 0, or -1 with errors, each with its line.
@@ -34,7 +35,8 @@ void observed_free(struct observed *m);
 void observed_hold_out(struct observed *m, size_t n, uint64_t seed);
 
 // The value of the quantity in metrics.json; NAN = the results have no such place. A utilization
-// whose place has a `*`, "leaf*->rank*", is the highest of such links.
+// whose place has a `*`, "leaf*->rank*", is the highest of such links, and bytes are those of all. At a node, "rank3", counters
+// of its ports and messages are added up.
 double observed_predict(const struct observed_value *v, const json_t *metrics);
 
 // The value at a path of the results or of a scenario, "recovery.naks", "jobs[1].busbw_bps"; NULL =
@@ -59,6 +61,8 @@ char *observed_test_job(const char *quantity, const char *place);
 bool observed_is_test(const char *quantity);
 
 bool observed_is_quantity(const char *name);
+// Whether two names are of one quantity, as those of counters may be.
+bool observed_same_quantity(const char *a, const char *b);
 
 // The names of all quantities, separated by commas, for error messages and help.
 const char *observed_words(void);

@@ -6,46 +6,11 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/memory.h"
+#include "cli/fit/observed_counter.h"
+#include "cli/fit/observed_place.h"
 #include "engine/base/text.h"
-
-static double number_at(const json_t *o, const char *key)
-{
-    const json_t *value = json_object_get(o, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-const json_t *json_at_path(const json_t *o, const char *path)
-{
-    char key[64];
-    while (o && *path != '\0') {
-        size_t length = strcspn(path, ".[");
-        if (*path == '[') {
-            char *end;
-            o = json_array_get(o, strtoul(path + 1, &end, 10));
-            path = *end == ']' ? end + 1 : end;
-        } else if (length < sizeof key) {
-            memcpy(key, path, length);
-            key[length] = '\0';
-            o = json_object_get(o, key);
-            path += length;
-        } else {
-            return NULL;
-        }
-        path += *path == '.';
-    }
-    return o;
-}
-
-// A number by its path in the results.
-static double by_path(const json_t *o, const char *path)
-{
-    const json_t *value = json_at_path(o, path);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 // The job of this name, the first one for the empty name; NULL = there is none.
 static const json_t *job_of(const json_t *metrics, const char *name)
@@ -58,32 +23,8 @@ static const json_t *job_of(const json_t *metrics, const char *name)
     return NULL;
 }
 
-// True if a message belongs to the place "rank0->rank2", or "" for all.
-static bool is_between(const json_t *flow, const char *place)
-{
-    char name[64];
-    snprintf(name, sizeof name, "rank%lld->rank%lld",
-             (long long)json_integer_value(json_object_get(flow, "src")),
-             (long long)json_integer_value(json_object_get(flow, "dst")));
-    return *place == '\0' || strcmp(name, place) == 0;
-}
-
-// The sum or the mean of a number over the messages of a place.
-static double over_flows(const json_t *metrics, const char *place, const char *key, bool mean)
-{
-    const json_t *flows = json_object_get(metrics, "flows"), *flow;
-    double sum = 0, n = 0;
-    size_t i;
-    json_array_foreach(flows, i, flow) if (is_between(flow, place) && !isnan(number_at(flow, key)))
-    {
-        sum += number_at(flow, key);
-        n++;
-    }
-    return n > 0 ? (mean ? sum / n : sum) : (double)NAN;
-}
-
 // Bytes over the time from the first post to the end of the last message.
-static double goodput(const json_t *metrics, const char *place)
+static double goodput(const json_t *metrics, struct where w)
 {
     const json_t *flows = json_object_get(metrics, "flows"), *flow;
     double first = INFINITY, last = 0, bytes = 0, end = number_at(metrics, "sim_time_ns");
@@ -91,7 +32,7 @@ static double goodput(const json_t *metrics, const char *place)
     json_array_foreach(flows, i, flow)
     {
         double start = number_at(flow, "start_ns"), fct = number_at(flow, "fct_ns");
-        if (!is_between(flow, place))
+        if (!is_between(flow, w))
             continue;
         bytes += number_at(flow, "delivered_bytes");
         first = fmin(first, start);
@@ -100,87 +41,123 @@ static double goodput(const json_t *metrics, const char *place)
     return last > first ? bytes * 8e9 / (last - first) : (double)NAN;
 }
 
-static double fct(const json_t *metrics, const char *place)
+static double fct(const json_t *metrics, struct where w)
 {
-    return over_flows(metrics, place, "fct_ns", true);
+    return over_flows(metrics, w, "fct_ns", true);
 }
 
-static double job_time(const json_t *metrics, const char *place)
+static double job_time(const json_t *metrics, struct where w)
 {
-    return number_at(job_of(metrics, place), "time_ns");
+    return number_at(job_of(metrics, w.place), "time_ns");
 }
 
-static double busbw(const json_t *metrics, const char *place)
+static double busbw(const json_t *metrics, struct where w)
 {
-    return number_at(job_of(metrics, place), "busbw_bps");
+    return number_at(job_of(metrics, w.place), "busbw_bps");
 }
 
-// A count of the whole run, or of one entry of a list.
-static double at_place(const json_t *list, const char *place, const char *key, double none)
-{
-    const json_t *entry;
-    size_t i;
-    json_array_foreach(list, i, entry) if (strcmp(json_string_value(json_object_get(entry, "at")),
-                                                  place) == 0) return number_at(entry, key);
-    return none;
-}
-
-static double drops(const json_t *metrics, const char *place)
+static double drops(const json_t *metrics, struct where w)
 {
     const json_t *all = json_object_get(metrics, "drops");
-    return *place == '\0' ? number_at(all, "packets")
-                          : at_place(json_object_get(all, "by_place"), place, "packets", 0);
+    return *w.place == '\0' ? number_at(all, "packets")
+                            : at_place(json_object_get(all, "by_place"), w, "packets", false,
+                                       zero_at(metrics, w));
 }
 
-static double marks(const json_t *metrics, const char *place)
+// Dropped by NICs whose receive buffer was full; the results have their places with others.
+static double nic_drops(const json_t *metrics, struct where w)
+{
+    return fmin(by_path(metrics, (struct where){"drops.by_reason.nic_buffer", false}),
+                drops(metrics, w));
+}
+
+static double marks(const json_t *metrics, struct where w)
 {
     const json_t *ports = json_object_get(json_object_get(metrics, "queues"), "ports");
-    return *place == '\0' ? by_path(metrics, "ecn.marked_packets")
-                          : at_place(ports, place, "marked_packets", NAN);
+    if (*w.place == '\0')
+        return by_path(metrics, (struct where){"ecn.marked_packets", false});
+    if (strncmp(w.place, "rank", 4) == 0) { // what a NIC receives, its switches have marked
+        const json_t *links = json_object_get(metrics, "links"), *link;
+        size_t i;
+        json_array_foreach(
+            links, i,
+            link) if (!strstr(json_string_value(json_object_get(link, "at")),
+                              "rank")) return NAN; // which of them, the results do not say
+        w.other_end = true;
+    }
+    return at_place(ports, w, "marked_packets", false, NAN);
 }
 
-static double max_queue(const json_t *metrics, const char *place)
+static double max_queue(const json_t *metrics, struct where w)
 {
     const json_t *queues = json_object_get(metrics, "queues");
-    return *place == '\0' ? number_at(queues, "max_bytes")
-                          : at_place(json_object_get(queues, "ports"), place, "max_bytes", NAN);
+    return *w.place == '\0' ? number_at(queues, "max_bytes")
+                            : at_place(json_object_get(queues, "ports"), w, "max_bytes", true, NAN);
 }
 
-static double pauses(const json_t *metrics, const char *place)
+static double pauses(const json_t *metrics, struct where w)
 {
     const json_t *pfc = json_object_get(metrics, "pfc");
-    return *place == '\0' ? number_at(pfc, "pause_frames")
-                          : at_place(json_object_get(pfc, "ports"), place, "pause_frames", 0);
+    return *w.place == '\0'
+               ? number_at(pfc, "pause_frames")
+               : at_place(json_object_get(pfc, "ports"), w, "pauses", false, zero_at(metrics, w));
 }
 
-static double cnps(const json_t *metrics, const char *place)
+// A count of all messages, or of those of a place.
+static double count(const json_t *metrics, struct where w, const char *path, const char *key)
 {
-    return *place == '\0' ? number_at(metrics, "cnps") : over_flows(metrics, place, "cnps", false);
+    return *w.place == '\0' ? by_path(metrics, (struct where){path, false})
+                            : over_flows(metrics, w, key, false);
 }
 
-static double timeouts(const json_t *metrics, const char *place)
+static double cnps(const json_t *metrics, struct where w)
 {
-    return *place == '\0' ? by_path(metrics, "recovery.timeouts")
-                          : over_flows(metrics, place, "timeouts", false);
+    return count(metrics, w, "cnps", "cnps");
 }
 
-static double retransmitted(const json_t *metrics, const char *place)
+static double timeouts(const json_t *metrics, struct where w)
 {
-    return *place == '\0' ? by_path(metrics, "recovery.retransmitted_packets")
-                          : over_flows(metrics, place, "retransmitted_packets", false);
+    return count(metrics, w, "recovery.timeouts", "timeouts");
 }
 
-static double utilization(const json_t *metrics, const char *place)
+static double retransmitted(const json_t *metrics, struct where w)
+{
+    return count(metrics, w, "recovery.retransmitted_packets", "retransmitted_packets");
+}
+
+// The results have them of all messages together.
+static double naks(const json_t *metrics, struct where w)
+{
+    return *w.place == '\0' ? by_path(metrics, (struct where){"recovery.naks", false})
+                            : (double)NAN;
+}
+
+static double utilization(const json_t *metrics, struct where w)
 {
     const json_t *links = json_object_get(metrics, "links"), *link;
     double most = NAN;
     size_t i;
-    if (!strchr(place, '*'))
-        return at_place(links, place, "utilization", NAN);
-    json_array_foreach(
-        links, i, link) if (fnmatch(place, json_string_value(json_object_get(link, "at")), 0) == 0)
-        most = fmax(most, number_at(link, "utilization"));
+    if (!strchr(w.place, '*'))
+        return at_place(links, w, "utilization", true, NAN);
+    json_array_foreach(links, i,
+                       link) if (fnmatch(w.place, json_string_value(json_object_get(link, "at")),
+                                         0) == 0) most = fmax(most, number_at(link, "utilization"));
     return most;
+}
+
+// What a link has transmitted, or all of several, "leaf*->rank*".
+static double link_bytes(const json_t *metrics, struct where w)
+{
+    const json_t *links = json_object_get(metrics, "links"), *link;
+    double sum = NAN;
+    size_t i;
+    if (!strchr(w.place, '*'))
+        return at_place(links, w, "bytes", false, NAN);
+    json_array_foreach(
+        links, i,
+        link) if (fnmatch(w.place, json_string_value(json_object_get(link, "at")), 0) == 0) sum =
+        isnan(sum) ? number_at(link, "bytes") : sum + number_at(link, "bytes");
+    return sum;
 }
 
 // Of a test of many pairs, one after the other: the slowest, or the fastest.
@@ -194,30 +171,30 @@ static double extreme_bandwidth(const json_t *metrics, double (*of_two)(double, 
     return found;
 }
 
-static double lowest_bandwidth(const json_t *metrics, const char *place)
+static double lowest_bandwidth(const json_t *metrics, struct where w)
 {
-    (void)place;
+    (void)w;
     return extreme_bandwidth(metrics, fmin);
 }
 
-static double highest_bandwidth(const json_t *metrics, const char *place)
+static double highest_bandwidth(const json_t *metrics, struct where w)
 {
-    (void)place;
+    (void)w;
     return extreme_bandwidth(metrics, fmax);
 }
 
 // Packets of one message each, of the test of a pair.
 #define PAIR_MESSAGES 256
 
-static double message_rate(const json_t *metrics, const char *place)
+static double message_rate(const json_t *metrics, struct where w)
 {
-    (void)place;
-    return PAIR_MESSAGES * 1e9 / job_time(metrics, "");
+    w.place = "";
+    return PAIR_MESSAGES * 1e9 / job_time(metrics, w);
 }
 
 static const struct quantity {
     const char *name;
-    double (*predict)(const json_t *metrics, const char *place);
+    double (*predict)(const json_t *metrics, struct where w);
     struct observed_reach reach;
     uint32_t messages, bytes; // of its own run between two ranks, or all; 0 = of the job's run
 } quantities[] = {
@@ -230,9 +207,12 @@ static const struct quantity {
     {"cnps", cnps, {1, 0.3, true}, 0, 0},
     {"pauses", pauses, {1, 0.3, true}, 0, 0},
     {"timeouts", timeouts, {1, 0.3, true}, 0, 0},
+    {"naks", naks, {1, 0.3, true}, 0, 0},
+    {"nic_drops", nic_drops, {1, 0.3, true}, 0, 0},
     {"retransmitted", retransmitted, {1, 0.3, true}, 0, 0},
     {"max_queue", max_queue, {32768, 0.2, false}, 0, 0},
     {"utilization", utilization, {0.01, 0.02, false}, 0, 0},
+    {"bytes", link_bytes, {4096, 0.02, false}, 0, 0},
     {"metric", by_path, {1, 0.1, false}, 0, 0},
     {"latency", fct, {1, 0.02, false}, 1, 2},
     {"bandwidth", goodput, {1, 0.02, false}, 1, 4000000},
@@ -242,31 +222,19 @@ static const struct quantity {
 };
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
-// Counters as the tools of NICs and switches call them.
-static const char *const aliases[][2] = {
-    {"np_cnp_sent", "cnps"},
-    {"rp_cnp_handled", "cnps"},
-    {"np_ecn_marked_roce_packets", "marks"},
-    {"ecn_marked_packets", "marks"},
-    {"rx_prio3_pause", "pauses"},
-    {"tx_prio3_pause", "pauses"},
-    {"pfc_rx", "pauses"},
-    {"pfc_tx", "pauses"},
-    {"ifOutDiscards", "drops"},
-    {"out_discards", "drops"},
-    {"rx_discards_phy", "drops"},
-    {"local_ack_timeout_err", "timeouts"},
-};
-
 static const struct quantity *quantity_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (strcmp(aliases[i][0], name) == 0)
-            name = aliases[i][1];
+    const struct counter *counter = counter_of(name);
+    name = counter ? counter->quantity : name;
     for (size_t i = 0; i < QUANTITIES; i++)
         if (strcmp(quantities[i].name, name) == 0)
             return &quantities[i];
     return NULL;
+}
+
+bool observed_same_quantity(const char *a, const char *b)
+{
+    return quantity_of(a) == quantity_of(b);
 }
 
 bool observed_is_quantity(const char *name) { return quantity_of(name) != NULL; }
@@ -283,7 +251,9 @@ const char *observed_words(void)
 
 double observed_predict(const struct observed_value *v, const json_t *metrics)
 {
-    return quantity_of(v->quantity)->predict(metrics, v->place);
+    const struct counter *counter = counter_of(v->quantity);
+    return quantity_of(v->quantity)
+        ->predict(metrics, (struct where){v->place, counter && counter->other_end});
 }
 
 struct observed_reach observed_reach(const struct observed_value *v)

@@ -320,6 +320,26 @@ static struct page *sweep_page(const char *dir, struct err *err)
     return page;
 }
 
+// ---- a diagnosis ----
+
+static struct page *diagnosis_page(const char *dir, struct err *err)
+{
+    char *path = text_format("%s/diagnosis.json", dir), *text = read_text(path);
+    json_t *diagnosis = text ? json_loads(text, 0, NULL) : NULL,
+           *run = result_set_json(dir, "run.json");
+    struct page *page = page_new(PAGE_DIAGNOSIS, text_at(diagnosis, "name"), version_of(run), 1);
+    page_origin(page, text_at(diagnosis, "command"), NULL);
+    if (page_add_diagnosis(page, diagnosis, path, err) != 0) {
+        page_free(page);
+        page = NULL;
+    }
+    json_decref(run);
+    json_decref(diagnosis);
+    free(text);
+    free(path);
+    return page;
+}
+
 // ---- any results ----
 
 static bool has_file(const char *dir, const char *name)
@@ -342,6 +362,8 @@ struct page *report_page(const char *dir, struct err *err)
         return comparison_page(dir, err);
     if (whole && has_file(dir, "metrics.json"))
         return run_page(dir, err);
-    err_add(err, dir, "has no results of collwire run, compare or sweep");
+    if (has_file(dir, "diagnosis.json"))
+        return diagnosis_page(dir, err);
+    err_add(err, dir, "has no results of collwire run, compare, sweep or diagnose");
     return NULL;
 }

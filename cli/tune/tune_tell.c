@@ -212,6 +212,36 @@ static json_t *keys_json(const struct tune *t, const struct tune_effect *effects
     return keys;
 }
 
+// The best settings, "PATH=VALUE" each.
+static json_t *settings_json(const struct tune *t)
+{
+    json_t *set = json_array();
+    for (size_t k = 0; k < t->keys.n; k++) {
+        char value[UNKNOWN_TEXT],
+            *one = text_format("%s=%s", t->keys.list[k].path,
+                               unknown_text(&t->keys.list[k], t->best[k], value));
+        json_array_append_new(set, json_string(one));
+        free(one);
+    }
+    return set;
+}
+
+// Add the first goal of the first scenario: its value with the best settings and as it was, and the
+// share by which it is better; null = not known.
+static void add_summary(const struct tune *t, json_t *all, const json_t *gains)
+{
+    const json_t *first = json_array_get(gains, 0), *now = json_object_get(first, "best"),
+                 *before = json_object_get(first, "before");
+    double change = json_number_value(now) / json_number_value(before) - 1;
+    bool known = json_is_number(now) && json_is_number(before) && isfinite(change);
+    json_t *value = now ? json_deep_copy(now) : json_null();
+    json_object_set_new(all, "best",
+                        json_pack("{s:o, s:o}", "set", settings_json(t), "value", value));
+    json_object_set_new(all, "default", before ? json_deep_copy(before) : json_null());
+    json_object_set_new(all, "gain",
+                        known ? json_real(t->goals[0].most ? change : -change) : json_null());
+}
+
 static int write_scenario(const struct tune *t, struct err *err)
 {
     const struct draft *draft = &t->cases[0].search.draft;
@@ -323,6 +353,7 @@ int tune_tell(struct tune *t, const struct tune_effect *effects, struct err *err
     json_t *all = json_pack("{s:I, s:b, s:b, s:o, s:o, s:o}", "runs", (json_int_t)runs,
                             "interrupted", t->interrupted, "guards_hold", !broken, "keys",
                             keys_json(t, effects), "gains", gains, "front", front);
+    add_summary(t, all, gains);
     int status = 0;
     if (t->options->format == FORMAT_JSON)
         json_write(NULL, all);

@@ -105,7 +105,7 @@ static json_t *columns(void)
 
 struct page *page_new(enum page_kind kind, const char *name, const char *version, size_t n_detail)
 {
-    static const char *const kinds[] = {"run", "compare", "sweep"};
+    static const char *const kinds[] = {"run", "compare", "sweep", "diagnosis"};
     struct page *page = memory_zeroed(1, sizeof *page);
     page->n_detail = n_detail > 0 ? n_detail : 1;
     page->root = json_object();

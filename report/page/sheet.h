@@ -62,11 +62,12 @@ void sheet_each_run(struct sheet *s);
 // "dcqcn", or "incast/dcqcn" where there are several scenarios; to be freed.
 char *sheet_run_name(const json_t *doc, const json_t *run);
 
-// Charts of a page, and of a sweep.
+// Charts of a page, of a sweep, and of a diagnosis.
 void sheet_policies(struct sheet *s);
 void sheet_draws(struct sheet *s);
 void sheet_messages(struct sheet *s);
 void sheet_points(struct sheet *s);
+void sheet_diagnosis(struct sheet *s);
 
 // Rows of a run. A list at `path` has the cells at `keys` of each item, and with `parts` a row for
 // each member of that object.

@@ -5,7 +5,7 @@
 measurement that it proposes is nearer to the value of the injected cause. Also: wrong inputs, units that are mixed up, the names of counters,
 resuming, any number of workers.
 
-usage: check_diagnose.py FIRST-LAST [words] [sizes 8,16,32], with the executable in $COLLWIRE
+usage: check_diagnose.py [FIRST-LAST] [words] [sizes 8,16,32] [kinds mtu,latency], with the executable in $COLLWIRE
 """
 import json
 import math
@@ -32,13 +32,13 @@ def separated(folder, cause, truth):
     return abs(true - here) < abs(true - there)
 
 
-def check_cluster(folder, seed, sizes):
+def check_cluster(folder, seed, sizes, of_kinds):
     """(the drawn cause, its place among those that are named or None, those, whether the network is called healthy), or None: not drawn."""
-    drawn = hidden_clusters.cluster(random.Random(seed), folder, sizes)
+    drawn = hidden_clusters.cluster(random.Random(seed), folder, sizes, of_kinds)
     if drawn is None:
         return None
     kind, network, measured, truth = drawn
-    done = call("diagnose", measured, "--network", network, "--format", "json", "--progress", "never")
+    done = call("diagnose", *measured, "--network", network, "--format", "json", "--progress", "never")
     if done.returncode != 0:
         return kind, None, [f"failed: {done.stderr[-200:]}"], False
     found = json.loads(done.stdout)
@@ -49,12 +49,12 @@ def check_cluster(folder, seed, sizes):
     return kind, place, kinds, found["healthy"]
 
 
-def check_hidden(folder, seeds, sizes):
+def check_hidden(folder, seeds, sizes, of_kinds):
     broken = first = third = right = n = 0
     walls = []
     for seed in seeds:
         begin = time.monotonic()
-        one = check_cluster(folder, seed, sizes)
+        one = check_cluster(folder, seed, sizes, of_kinds)
         if one is None:
             continue
         walls.append(time.monotonic() - begin)
@@ -66,7 +66,7 @@ def check_hidden(folder, seeds, sizes):
             first += place == 0
             third += place is not None and place < 3
         if healthy != (kind == "healthy") or (kind != "healthy" and place != 0):
-            print(f"{seed}: {kind}, named {kinds[:4]}{' healthy' if healthy else ''}")
+            print(f"{seed}: {kind}, named {kinds[:4]}{' healthy' if healthy else ''}", flush=True)
     print(f"{n} clusters, healthy right in {right}; {broken} with a cause: first {first}, in the first three {third}; "
           f"median {sorted(walls)[len(walls) // 2] if walls else 0:.0f} s")
     expect(right >= HEALTHY * n, "healthy")
@@ -97,6 +97,8 @@ def check_words(folder):
                "--format", "json").stdout
     for more in (("--jobs", "2"), ("--out", os.path.join(folder, "kept"))):
         expect(call("diagnose", slow, path, "--format", "json", *more).stdout == one, f"the same output: {more}")
+    with open(os.path.join(folder, "kept", "report.html"), encoding="utf-8") as file:
+        expect('"kind":"diagnosis"' in file.read(), "a page is beside the kept runs")
     first = json.loads(one)["causes"][0]
     expect(first["kind"] == "slow_link" and "rank2" in first["at"] and first["explains"] > 0.9, f"a slow link: {first}")
     with open(os.path.join(folder, "found.json"), encoding="utf-8") as file:
@@ -107,6 +109,32 @@ def check_words(folder):
         done = call("diagnose", write(folder, "bad.csv", text), "--network", path, *words)
         expect(done.returncode == 2 and said in done.stderr and done.stdout == "", f"{text!r}: {done.returncode} {done.stderr}")
     expect(call("diagnose", good).returncode == 2 and call("diagnose").returncode == 2, "no scenario")
+
+
+def check_counters(folder):
+    """Counters at ports and nodes are those of the healthy run's results, at the end at which they stand; unknown ones are named."""
+    incast = {"name": "incast", "noise": {}, "topology": {"dims": [{"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}]},
+              "switch": {"buffer": "1MB"}, "workload": {"kind": "incast", "receiver": 3, "bytes": "4MB"}}
+    path, out = write(folder, "incast.json", incast), os.path.join(folder, "i")
+    assert call("run", path, "--quiet", "--out", out).returncode == 0
+    with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
+        metrics = json.load(file)
+    stopped = {port["at"]: port["pauses"] for port in metrics["pfc"]["ports"]}
+    sent = {link["at"]: link["bytes"] for link in metrics["links"]}
+    expect(len(stopped) == 3, f"three NICs are paused: {stopped}")
+    rows = {("rank0", "rx_prio3_pause"): stopped["rank0->dim0.sw0"], ("dim0.sw0->rank0", "tx_prio3_pause"): stopped["rank0->dim0.sw0"],
+            ("dim0.sw0", "SAI_PORT_STAT_PFC_3_TX_PKTS"): sum(stopped.values()), ("rank3", "rx_prio3_pause"): 0, ("dim0.sw0", "out_discards"): 0,
+            ("rank1", "tx_bytes_phy"): sent["rank1->dim0.sw0"], ("rank3", "rx_bytes_phy"): sent["dim0.sw0->rank3"]}
+    exported = write(folder, "counters.csv", "place,counter,value\n" + "".join(f"{at},{name},{value}\n" for (at, name), value in rows.items())
+                     + ",link_flaps,3\n")
+    done = call("diagnose", exported, "--network", path, "--format", "json")
+    values = json.loads(done.stdout)["values"]
+    expect(len(values) == len(rows) and all(abs(one["healthy"] - rows[one["place"], one["quantity"]]) <= 1e-6 * one["healthy"] + 1e-6 for one in values),
+           f"counters: {values}")
+    done = call("diagnose", exported, "--network", path)
+    expect("not known, and not used: link_flaps" in done.stdout, f"an unknown counter: {done.stdout[-200:]}")
+    done = call("diagnose", write(folder, "bad.csv", "place,counter,value\nrank9,np_cnp_sent,0\n"), "--network", path)
+    expect(done.returncode == 2 and "the results have no np_cnp_sent rank9" in done.stderr, f"no such rank: {done.stderr}")
 
 
 HEADING = "#  size  count  type  redop  root  time  algbw  busbw  #wrong\n"
@@ -136,12 +164,15 @@ def check_files(folder):
 
 
 def main():
-    first, last = (int(word) for word in sys.argv[1].split("-"))
+    seeds = [range(int(a), int(b) + 1) for a, b in (word.split("-") for word in sys.argv[1:] if "-" in word)]
     sizes = [int(size) for size in sys.argv[sys.argv.index("sizes") + 1].split(",")] if "sizes" in sys.argv else (8, 16, 32)
+    of_kinds = sys.argv[sys.argv.index("kinds") + 1].split(",") if "kinds" in sys.argv else ()
     with tempfile.TemporaryDirectory() as folder:
-        check_hidden(folder, range(first, last + 1), sizes)
+        for drawn in seeds:
+            check_hidden(folder, drawn, sizes, of_kinds)
         if "words" in sys.argv:
             check_words(folder)
+            check_counters(folder)
             check_files(folder)
     return 1 if failures else 0
 

@@ -173,37 +173,86 @@ def value(folder, metrics, quantity, place):
         return tested(folder, quantity, place)
     if quantity == "utilization":
         return max((link["utilization"] for link in metrics["links"] if fnmatch.fnmatchcase(link["at"], place)), default=0)
+    if quantity == "bytes":
+        return sum(link["bytes"] for link in metrics["links"] if fnmatch.fnmatchcase(link["at"], place))
     return {"time": metrics["jobs"][0]["time_ns"], "busbw": metrics["jobs"][0].get("busbw_bps"), "max_queue": metrics["queues"]["max_bytes"],
             "drops": metrics["drops"]["packets"], "retransmitted": metrics["recovery"]["retransmitted_packets"],
-            "timeouts": metrics["recovery"]["timeouts"], "pauses": metrics["pfc"]["pause_frames"], "marks": metrics["ecn"]["marked_packets"],
+            "timeouts": metrics["recovery"]["timeouts"], "naks": metrics["recovery"]["naks"], "pauses": metrics["pfc"]["pause_frames"], "marks": metrics["ecn"]["marked_packets"],
             "cnps": metrics["cnps"]}[quantity]
 
 
-def measured(draw, metrics, links):
-    """CSV of what people have of a run: times and bandwidth, counters, the use of some links."""
-    rows = [(name, "") for name in ("time", "max_queue", "drops", "retransmitted", "pauses", "marks", "cnps", "busbw")]
-    rows += [("utilization", at) for at in draw.sample(links, min(len(links), 6))]
+def noisy(draw, true):
+    return true * draw.gauss(1, ERROR) if true else 0
+
+
+def values(draw, folder, metrics, rows):
+    """CSV of quantities of a run and of tests between ranks."""
     lines = ["quantity,place,value,unit,spread"]
     for quantity, place in rows:
-        true = value("", metrics, quantity, place)
+        true = value(folder, metrics, quantity, place)
         if true is not None:
-            lines.append(f"{quantity},{place},{true * draw.gauss(1, ERROR) if true else 0:.6g},,5%")
+            lines.append(f"{quantity},{place},{noisy(draw, true):.6g},,5%")
     return "\n".join(lines) + "\n"
 
 
-def cluster(draw, folder, sizes):
-    """(kind of fault or "healthy", file of the network, file of what was measured, metrics of the truth), or None: nobody would look for it."""
+def table(draw, folder, truth):
+    """What nccl-tests prints of a collective at three sizes, or None: a run did not end."""
+    job = truth["workload"][0] if isinstance(truth["workload"], list) else truth["workload"]
+    others = truth["workload"][1:] if isinstance(truth["workload"], list) else []
+    factor = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_to_all": lambda n: (n - 1) / n}[job["op"]](truth["topology"]["dims"][0]["size"])
+    lines = ["#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong",
+             "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)"]
+    for size in (1 << 20, 1 << 21, 1 << 22):
+        done = run(folder, "sized", {**truth, "workload": [{**job, "bytes": f"{size}B"}, *others]})
+        if done is None:
+            return None
+        us = noisy(draw, done["jobs"][0]["time_ns"]) / 1e3
+        cells = f"{us:8.2f} {size / us / 1e3:7.2f} {size / us / 1e3 * factor:7.2f}"
+        lines.append(f"{size:12d} {size // 4:13d}     float     sum      -1 {cells}      0 {cells}      0")
+    return "\n".join(lines) + "\n"
+
+
+def counters(draw, metrics):
+    """An export of counters, as NICs and switches name them."""
+    names = {"np_cnp_sent": "cnps", "local_ack_timeout_err": "timeouts", "out_discards": "drops", "ecn_marked_packets": "marks",
+             "tx_prio3_pause": "pauses", "packet_seq_err": "naks"}
+    return "place,counter,value\n" + "".join(f",{name},{noisy(draw, value('', metrics, quantity, '')):.0f}\n" for name, quantity in names.items())
+
+
+def measured(draw, folder, metrics, links, size, own):
+    """Files of what people have of a run, names and texts; None: a run did not end."""
+    totals = [(name, "") for name in ("time", "max_queue", "drops", "retransmitted", "pauses", "marks", "cnps", "busbw")]
+    used = [("utilization", at) for at in draw.sample(links, min(len(links), 6))]
+    pair = draw.sample(range(size), 2)
+    tests = [("lowest_bandwidth", f"rank0-{size - 1}"), ("highest_bandwidth", f"rank0-{size - 1}"),
+             *((name, f"rank{pair[0]}->rank{pair[1]}") for name in ("latency", "bandwidth", "message_rate"))]
+    with open(os.path.join(folder, "truth.json"), encoding="utf-8") as file:
+        truth = json.load(file)
+    what = "values" if own["kind"] != "collective" else draw.choice(("values", "table", "table"))
+    if what == "values":
+        return {"measured.csv": values(draw, folder, metrics, totals + used)}
+    found = {"table.txt": table(draw, folder, truth), "counters.csv": counters(draw, metrics)}
+    if draw.random() < 0.7:
+        found["tests.csv"] = values(draw, folder, metrics, tests)
+    return None if found["table.txt"] is None else found
+
+
+def cluster(draw, folder, sizes, kinds=()):
+    """(kind of fault or "healthy", file of the network, files of what was measured, metrics of the truth), or None: nobody would look for it.
+    Faults are of these kinds, if any are given."""
     made, size, rate = network(draw, sizes)
     healthy = [run(folder, "healthy", made, "--set", f"seed={seed}") for seed in range(1, 4)]
     if None in healthy:
         return None
     c = Cluster(draw, made, size, rate, healthy[0]["links"])
     c.healthy_ms = max(one["jobs"][0]["time_ns"] for one in healthy) / 1e6
-    kind = "healthy" if draw.random() < 0.15 else draw.choice([name for name, (may, _) in FAULTS.items() if may(c)])
+    may_be = [name for name, (may, _) in FAULTS.items() if may(c) and (not kinds or name in kinds)]
+    kind = "healthy" if not may_be or (draw.random() < 0.15 and not kinds) else draw.choice(may_be)
     broken = made if kind == "healthy" else FAULTS[kind][1](c)
-    noise = () if kind == "host_noise" else ("--set", "noise.step.mean=200ns")
-    truth = run(folder, "truth", {**broken, "seed": draw.randrange(4, 1000)}, *noise)
+    truth = run(folder, "truth", {"noise": {"step": {"mean": "200ns"}}, **broken, "seed": draw.randrange(4, 1000)})
     if truth is None or (kind != "healthy" and truth["jobs"][0]["time_ns"] < COSTS * c.healthy_ms * 1e6):
         return None
-    text = measured(draw, truth, [link["at"] for link in healthy[0]["links"]])
-    return kind, write(folder, "cluster.json", made), write(folder, "measured.csv", text), truth
+    texts = measured(draw, folder, truth, [link["at"] for link in healthy[0]["links"]], size, made["workload"])
+    if texts is None or (kinds and kind not in kinds):
+        return None
+    return kind, write(folder, "cluster.json", made), [write(folder, name, text) for name, text in texts.items()], truth

@@ -21,6 +21,7 @@ import {
     trainingOf,
     valueOf,
 } from "./data.js";
+import { diagnosisReason, diagnosisSentence } from "./diagnosis.js";
 import { sweepReason, sweepSentence } from "./effects.js";
 import { ofIteration } from "./savings.js";
 import { list, longer, plural, share, text } from "./format.js";
@@ -125,6 +126,7 @@ function runSentence(run) {
 
 export function headline() {
     if (doc.kind === "sweep") return sweepSentence();
+    if (doc.kind === "diagnosis") return diagnosisSentence();
     if (doc.kind === "run") return runSentence(runs[0]);
     if (scenarios.length > 1)
         return `${policies.length} ${nouns} in ${scenarios.length} scenarios.${incompleteText()}`;
@@ -144,6 +146,7 @@ function sentence(words) {
 // The first reason: of the comparison, else of the worst policy, else of the run.
 export function firstReason() {
     if (doc.kind === "sweep") return sweepReason();
+    if (doc.kind === "diagnosis") return diagnosisReason();
     const shared = doc.comparison && (doc.comparison.explain || doc.comparison.why);
     if (Array.isArray(shared) && typeof shared[0] === "string") return shared[0];
     if (scenarios.length > 1) return null;

@@ -31,7 +31,7 @@ function themeButton() {
     return button;
 }
 
-const KINDS = { run: "run", compare: `comparison of ${varied.length ? varied.join(", ") : "policies"}`, sweep: "sweep" };
+const KINDS = { run: "run", compare: `comparison of ${varied.length ? varied.join(", ") : "policies"}`, sweep: "sweep", diagnosis: "diagnosis" };
 
 function facts() {
     const seeds = [...new Set(runs.map((run) => run.seed))];

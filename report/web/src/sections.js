@@ -2,6 +2,7 @@
 // The sections that results may have, in the order in which a reader asks. Each is a function that returns its
 // element, or null where the results have nothing for it.
 import { assumptionsSection } from "./assumptions.js";
+import { diagnosisSection } from "./diagnosis.js";
 import { jobsSection } from "./jobs.js";
 import { linksSection } from "./links.js";
 import { measuredSection } from "./measured.js";
@@ -16,6 +17,7 @@ import { timelineSection } from "./timeline.js";
 import { whySection } from "./why.js";
 
 export const SECTIONS = [
+    diagnosisSection,
     policiesSection,
     assumptionsSection,
     sweepSection,
