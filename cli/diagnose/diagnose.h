@@ -45,7 +45,8 @@ struct diagnosis {
     struct fit_form *forms;  // [n] theirs
     size_t n, cap;
     size_t measured; // values that were measured; probes follow, which separate causes
-    double *spread;  // [value] variance of its logarithm among seeds
+    size_t clock;    // the measured time of the job; SIZE_MAX = there is none
+    double *spread;  // [value] variance of its level among seeds
     double *related; // [value * measured + value] its correlations; of measured values
     size_t *order;   // [n_order] causes that come nearer, the best first; one of each kind
     size_t n_order;
@@ -84,8 +85,9 @@ double usual_misfit(const struct diagnosis *d);
 void spread_of_seeds(struct diagnosis *d);
 // The same for each kind of cause, from its hypotheses that have run over several.
 void spread_of_kinds(struct diagnosis *d);
-// A value as it is compared: its logarithm, above what is too small to tell.
-double value_level(const struct observed_value *v, double value);
+// A measured value as it is compared: its logarithm, above what is too small to tell; of a rate,
+// with that of the time.
+double measured_level(const struct diagnosis *d, size_t value);
 // The mean level of a value over the seeds of a hypothesis, and its variance for one more seed.
 double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
                        double *variance);

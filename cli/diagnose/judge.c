@@ -23,6 +23,7 @@
 #define BETTER 4.0      // by which the misfit of a cause is below the healthy network's: two sigmas
 #define SURE 8.0        // by which its rank is, if the healthy network is within its spread
 #define PAIRS_OF 8      // best causes that are joined in pairs
+#define TESTED 6        // best causes of which tests that were not made are predicted
 #define PAIR_LEFT 0.5   // of the misfit of the best one that a pair may leave, at most
 #define ALONE 0.7       // share of the gap from which one cause suffices
 #define TIES 9.2        // of the rank: a likelihood ratio of 100, below which values do not decide
@@ -231,6 +232,23 @@ uint64_t diagnosis_runs_least(const struct diagnosis *d)
     return runs + d->fit.seeds * (d->n - 1);
 }
 
+// What tests would give that were not made: of the nearest causes alone.
+static void run_tests(struct diagnosis *d)
+{
+    size_t numbers[TESTED] = {0}, n = d->n_order < TESTED ? d->n_order : TESTED;
+    struct fit_point *before[TESTED];
+    for (size_t i = 0; i < n; i++) {
+        numbers[i] = d->causes[d->order[i]].best;
+        before[i] = d->list[numbers[i]].point;
+    }
+    d->fit.spare = false;
+    run_list(d, numbers, n, BEST_SEEDS);
+    for (size_t i = 0; i < n; i++)
+        if (!d->list[numbers[i]].point) // it was interrupted
+            d->list[numbers[i]].point = before[i];
+    spread_of_kinds(d);
+}
+
 bool diagnosis_run(struct diagnosis *d)
 {
     const size_t healthy = 0;
@@ -238,6 +256,7 @@ bool diagnosis_run(struct diagnosis *d)
     if (!d->list[0].point)
         return false;
     limit_runs(d);
+    d->fit.spare = true;
     spread_of_seeds(d);
     d->list[0].misfit = hypothesis_misfit(d, &d->list[0]);
     run_from(d, 1);
@@ -255,5 +274,7 @@ bool diagnosis_run(struct diagnosis *d)
         join_pairs(d);
         put_in_order(d);
     }
+    if (!d->healthy && !d->fit.interrupted)
+        run_tests(d);
     return true;
 }

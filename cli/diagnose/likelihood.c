@@ -22,17 +22,59 @@
 #define RELATED_MOST 100 // values; of more no correlations are computed
 #define BURST 3.0        // packets of a burst, as counts vary
 
-double value_level(const struct observed_value *v, double value)
+static double value_level(const struct observed_value *v, double value)
 {
     return log(value + observed_reach(v).floor);
+}
+
+/* ---- rates, by the time ---- */
+
+// A run that takes longer lowers all rates and uses of links at once. So they are compared as what
+// was sent in that time, which is theirs alone: the level of the time is added to their own, as far
+// as they are above their floor.
+
+// Find the time of the job among the measured values.
+static size_t clock_of(const struct diagnosis *d)
+{
+    for (size_t i = 0; i < d->measured; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        if (strcmp(v->quantity, "time") == 0 && *v->place == '\0' && !v->job)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+static double weight_of(const struct diagnosis *d, size_t value)
+{
+    static const char *const rates[] = {"utilization", "busbw", "goodput"};
+    const struct observed_value *v = &d->fit.measured.list[value];
+    bool rate = false;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        rate |= strcmp(v->quantity, rates[i]) == 0;
+    return rate && value < d->measured && d->clock != SIZE_MAX
+               ? v->value / (v->value + observed_reach(v).floor)
+               : 0;
+}
+
+double measured_level(const struct diagnosis *d, size_t value)
+{
+    const struct observed_value *list = d->fit.measured.list;
+    double weight = weight_of(d, value),
+           clock = weight > 0 ? value_level(&list[d->clock], list[d->clock].value) : 0;
+    return value_level(&list[value], list[value].value) + weight * clock;
 }
 
 // The value of one seed, as a level; NAN = none.
 static double level_of(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed,
                        size_t value)
 {
-    return value_level(&d->fit.measured.list[value],
-                       fit_value(&d->fit, h->point, d->fit.first_seed + 1 + seed, value));
+    const struct observed_value *list = d->fit.measured.list;
+    uint64_t number = d->fit.first_seed + 1 + seed;
+    double weight = weight_of(d, value),
+           clock = weight > 0 ? value_level(&list[d->clock],
+                                            fit_value(&d->fit, h->point, number, d->clock))
+                              : 0;
+    return value_level(&list[value], fit_value(&d->fit, h->point, number, value)) + weight * clock;
 }
 
 // Mean over the seeds, and the sum of squares around it.
@@ -91,6 +133,7 @@ void spread_of_seeds(struct diagnosis *d)
     size_t n = d->fit.measured.n;
     double seeds = (double)healthy->point->seeds, *own = memory_zeroed(n + 1, sizeof *own);
     d->spread = memory_zeroed(n + 1, sizeof *d->spread);
+    d->clock = clock_of(d);
     for (size_t i = 0; i < n; i++) {
         double squares;
         mean_level(d, healthy, i, &squares);
@@ -123,7 +166,8 @@ static struct cause *first_of_kind(const struct diagnosis *d, size_t cause)
 void spread_of_kinds(struct diagnosis *d)
 {
     size_t n = d->fit.measured.n;
-    double *runs = memory_zeroed(2 * d->n_causes + 1, sizeof *runs), *most = runs + d->n_causes;
+    double *runs = memory_zeroed(d->n_causes * n + 1, sizeof *runs),
+           *most = memory_zeroed(d->n_causes + 1, sizeof *most);
     for (size_t c = 0; c < d->n_causes; c++) {
         free(d->causes[c].spread);
         free(d->causes[c].related);
@@ -139,21 +183,25 @@ void spread_of_kinds(struct diagnosis *d)
             c->related = memory_zeroed(d->measured * d->measured + 1, sizeof *c->related);
         }
         add_products(d, h, c->related);
-        runs[c - d->causes] += (double)h->point->seeds - 1;
         most[c - d->causes] = fmax(most[c - d->causes], (double)h->point->seeds);
         for (size_t v = 0; v < n; v++) {
             double squares;
             mean_level(d, h, v, &squares);
+            if (isnan(squares)) // a test that was not made
+                continue;
             c->spread[v] += squares;
+            runs[(size_t)(c - d->causes) * n + v] += (double)h->point->seeds - 1;
         }
     }
     for (size_t c = 0; c < d->n_causes; c++) {
         for (size_t v = 0; v < n && d->causes[c].spread; v++)
-            d->causes[c].spread[v] = fmax(d->spread[v], d->causes[c].spread[v] / runs[c]);
+            d->causes[c].spread[v] =
+                fmax(d->spread[v], d->causes[c].spread[v] / fmax(1, runs[c * n + v]));
         if (d->causes[c].related)
             make_correlations(d->causes[c].related, d->measured, most[c]);
     }
     free(runs);
+    free(most);
 }
 
 double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
@@ -176,6 +224,15 @@ static double fixed_variance(const struct observed_value *v, double level)
     return spread * spread + reach.error * reach.error + fmax(0, count);
 }
 
+// The covariance of what was measured, and of the model, over the seeds: rates have the error of
+// the time in common.
+static double shared_variance(const struct diagnosis *d, size_t i, size_t k)
+{
+    const struct observed_value *clock = &d->fit.measured.list[d->clock];
+    double x = i == d->clock ? 1 : weight_of(d, i), y = k == d->clock ? 1 : weight_of(d, k);
+    return x * y > 0 ? x * y * fixed_variance(clock, value_level(clock, clock->value)) : 0;
+}
+
 // Make the deviations independent of each other: divide them by the root of their covariance
 // (Cholesky). Writes over the matrix.
 static void whiten(double *matrix, double *off, double *scale, size_t m)
@@ -194,9 +251,8 @@ static void whiten(double *matrix, double *off, double *scale, size_t m)
     }
 }
 
-// The sum over the measured values of the distance, and, if wanted, of what a wide spread costs. A
-// run that takes longer lowers all uses of links with one cause, so what seeds spread together
-// counts once.
+// The sum over the measured values of the distance, and, if wanted, of what a wide spread costs.
+// What seeds spread together counts once.
 static double distance(const struct diagnosis *d, const struct hypothesis *h, bool with_spread)
 {
     size_t m = d->measured;
@@ -206,16 +262,18 @@ static double distance(const struct diagnosis *d, const struct hypothesis *h, bo
            *usual = scale + m, *matrix = usual + m, sum = 0;
     for (size_t i = 0; i < m; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
-        double level = predicted_level(d, h, i, &own[i]), here = value_level(v, v->value);
+        double level = predicted_level(d, h, i, &own[i]), here = measured_level(d, i),
+               more = weight_of(d, i) > 0 ? shared_variance(d, i, i) : 0;
         off[i] = level - here;
-        matrix[i * m + i] = fixed_variance(v, level) + own[i];
-        usual[i] = fixed_variance(v, here) + d->spread[i];
+        matrix[i * m + i] = fixed_variance(v, level) + more + own[i];
+        usual[i] = fixed_variance(v, here) + more + d->spread[i];
         if (isnan(level)) // it did not complete
             sum = INFINITY;
     }
     for (size_t i = 0; i < m && m <= RELATED_MOST; i++)
         for (size_t k = 0; k < i; k++)
-            matrix[i * m + k] = related[i * m + k] * sqrt(own[i] * own[k]);
+            matrix[i * m + k] = related[i * m + k] * sqrt(own[i] * own[k]) +
+                                (d->clock == SIZE_MAX ? 0 : shared_variance(d, i, k));
     if (isfinite(sum))
         whiten(matrix, off, scale, m);
     for (size_t i = 0; i < m && isfinite(sum); i++) {

@@ -39,7 +39,7 @@ static double misfit_between(const struct diagnosis *d, const struct hypothesis 
         const struct observed_value *v = &d->fit.measured.list[i];
         double var, x = predicted_level(d, a, i, &var), y = predicted_level(d, b, i, &var),
                     error = fmax(v->relative, observed_reach(v).error);
-        double off = x + part * (y - x) - value_level(v, v->value);
+        double off = x + part * (y - x) - measured_level(d, i);
         sum += log1p(off * off / (error * error + var));
     }
     return sum;
@@ -55,7 +55,7 @@ static double part_across(const struct diagnosis *d, const struct hypothesis *a,
     for (size_t i = 0; i < d->measured; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
         double a_var, b_var,
-            here = value_level(v, v->value), x = predicted_level(d, a, i, &a_var) - here,
+            here = measured_level(d, i), x = predicted_level(d, a, i, &a_var) - here,
             y = predicted_level(d, b, i, &b_var) - here,
             error = fmax(v->relative, observed_reach(v).error),
             least =

@@ -47,7 +47,8 @@ static char *key_of(const struct fit *f, const double *places)
 
 static char *run_key(const struct task *t)
 {
-    return text_format("%s seed %llu", t->point->key, (unsigned long long)t->seed);
+    return text_format("%s seed %llu%s", t->point->key, (unsigned long long)t->seed,
+                       t->point->brief ? " brief" : "");
 }
 
 // The settings of a run; their texts are not freed, since the worker ends soon.
@@ -69,8 +70,13 @@ static struct options settings_of(const struct fit *f, const struct task *t)
     }
     options_set(&sets, "seed", text_format("%llu", (unsigned long long)t->seed));
     options_set(&sets, "explain.try", "0");
-    options_set(&sets, "report.flows_max", text_format("%d", FLOWS_MOST));
+    options_set(&sets, "report.collectives_max", "0");
     return sets;
+}
+
+static bool same_job(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 // Settings with those of a run of its own that a value has.
@@ -84,6 +90,11 @@ static struct options settings_for(const struct fit *f, const struct task *t, co
                     job + path + 1);
     if (job && path == 0) // a test, which has its own end
         options_set(&sets, "limits.sim_time", "auto");
+    bool listed = false;
+    for (size_t i = 0; i < f->measured.n; i++)
+        listed |=
+            same_job(f->measured.list[i].job, job) && observed_is_of_messages(&f->measured.list[i]);
+    options_set(&sets, "report.flows_max", text_format("%d", listed ? FLOWS_MOST : 0));
     return sets;
 }
 
@@ -108,11 +119,6 @@ static json_t *run_job(const struct batch *b, size_t task, const char *job)
     return metrics;
 }
 
-static bool same_job(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static void work(void *ctx, size_t task, int to_parent)
 {
     const struct batch *b = ctx;
@@ -127,6 +133,10 @@ static void work(void *ctx, size_t task, int to_parent)
     if (f->forms && !freopen("/dev/null", "w", stderr)) // a form that the network cannot have
         _exit(EXIT_NOT_COMPLETED);                      // is left out, and nothing is said
     for (size_t i = 0; i < f->measured.n; i++) {
+        if (f->spare && list[i].held_out && list[i].job && !known[i]) {
+            values[i] = NAN;
+            continue;
+        }
         json_t *metrics = known[i] ? NULL : run_job(b, task, list[i].job);
         for (size_t k = i; metrics && k < f->measured.n; k++)
             if (same_job(list[i].job, list[k].job)) {
@@ -203,13 +213,14 @@ static struct fit_point *point_of(struct fit *f, const double *places)
 {
     char *key = key_of(f, places);
     for (size_t i = 0; i < f->n_points; i++)
-        if (strcmp(f->points[i]->key, key) == 0) {
+        if (f->points[i]->brief == f->spare && strcmp(f->points[i]->key, key) == 0) {
             free(key);
             return f->points[i];
         }
     struct fit_point *p = memory_zeroed(1, sizeof *p);
     memcpy(p->places, places, sizeof p->places);
     p->key = key;
+    p->brief = f->spare;
     if (f->n_points == f->cap_points)
         f->points = memory_grow(f->points, &f->cap_points, sizeof *f->points);
     f->points[f->n_points++] = p;
@@ -258,7 +269,7 @@ void fit_run(struct fit *f, size_t n, double places[][UNKNOWNS_MOST], struct fit
     struct batch b = {.fit = f, .tasks = memory_zeroed(n * f->seeds, sizeof *b.tasks)};
     for (size_t i = 0; i < n; i++) {
         struct fit_point *p = list[i] = point_of(f, places[i]);
-        if (p->asked || f->runs + f->seeds > f->budget)
+        if (p->asked || f->interrupted || f->runs + f->seeds > f->budget)
             continue;
         p->asked = true;
         f->runs += f->seeds; // also those of an earlier fit, so that it goes on as it would have

@@ -51,6 +51,9 @@ struct observed_reach {
 };
 struct observed_reach observed_reach(const struct observed_value *v);
 
+// Whether it is taken from the list of messages.
+bool observed_is_of_messages(const struct observed_value *v);
+
 // Add a quantity that was not measured but shall be predicted, unless it is there.
 void observed_want(struct observed *m, const char *quantity, const char *place);
 

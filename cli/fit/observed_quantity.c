@@ -256,6 +256,20 @@ double observed_predict(const struct observed_value *v, const json_t *metrics)
         ->predict(metrics, (struct where){v->place, counter && counter->other_end});
 }
 
+bool observed_is_of_messages(const struct observed_value *v)
+{
+    static double (*const of_messages[])(const json_t *, struct where) = {
+        goodput, fct, lowest_bandwidth, highest_bandwidth};
+    static double (*const counts[])(const json_t *, struct where) = {cnps, timeouts, retransmitted};
+    const struct quantity *q = quantity_of(v->quantity);
+    bool is = q->predict == by_path; // any part of the results
+    for (size_t i = 0; i < sizeof of_messages / sizeof *of_messages; i++)
+        is |= q->predict == of_messages[i];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && *v->place; i++)
+        is |= q->predict == counts[i];
+    return is;
+}
+
 struct observed_reach observed_reach(const struct observed_value *v)
 {
     return quantity_of(v->quantity)->reach;

@@ -69,8 +69,7 @@ double tune_score(struct tune *t, const double *places, double second)
     for (size_t c = 0; c < t->n_cases; c++) {
         struct tune_case *one = &t->cases[c];
         struct fit_point *p = NULL;
-        if (!t->interrupted)
-            fit_run(&one->search, 1, at, &p);
+        fit_run(&one->search, 1, at, &p); // after an interruption, of what has run
         t->interrupted |= one->search.interrupted;
         if (!p)
             return TUNE_NOT_RUN;

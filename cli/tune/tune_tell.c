@@ -106,10 +106,12 @@ static void print_keys(const struct tune *t, const struct tune_effect *effects)
         strip_quotes(own);
         unknown_words(u, t->best[k], best);
         strip_quotes(best);
-        if (u->kind != UNKNOWN_ONE_OF)
+        if (u->kind != UNKNOWN_ONE_OF && !t->interrupted)
             snprintf(flat, sizeof flat, "%s to %s", unknown_words(u, e->low, low),
                      unknown_words(u, e->high, high));
-        if (e->loss > 10)
+        if (t->interrupted)
+            snprintf(loss, sizeof loss, "not tried");
+        else if (e->loss > 10)
             snprintf(loss, sizeof loss, "over 10 times");
         else if (e->loss < 0.01)
             snprintf(loss, sizeof loss, "no difference");
@@ -322,7 +324,7 @@ int tune_tell(struct tune *t, const struct tune_effect *effects, struct err *err
         printf("\n  no settings of these ranges keep all guards; these come nearest\n");
     if (table)
         print_keys(t, effects);
-    if (table)
+    if (table && !t->interrupted)
         printf("\n  %-28s %-20s %12s %12s   on %llu seeds that were not used\n", "scenario", "goal",
                "as it is", "best", (unsigned long long)t->check);
     for (size_t c = 0; c < t->n_cases && !t->interrupted; c++) {

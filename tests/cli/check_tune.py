@@ -10,10 +10,13 @@ import concurrent.futures
 import itertools
 import json
 import os
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
-from checks import call, expect, failures, write
+from checks import COLLWIRE, call, expect, failures, write
 
 WITHIN = 0.03
 
@@ -119,6 +122,17 @@ def check_words(folder):
         done = call("tune", path, *words)
         expect(done.returncode == 2 and text in done.stderr and done.stdout == "", f"{words}: {done.returncode} {done.stderr}")
     expect(call("tune").returncode == 2, "no scenario")
+    check_interrupted(path, key)
+
+
+def check_interrupted(path, key):
+    """What has run until then counts: it needs a run to end within three seconds."""
+    with subprocess.Popen([COLLWIRE, "tune", path, *key, "--budget", "100000", "--jobs", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tune:
+        time.sleep(3)
+        tune.send_signal(signal.SIGINT)
+        out, err = tune.communicate(timeout=30)
+    expect(tune.returncode == 130 and "interrupted: the best so far" in out and "--set 'switch.ecn.kmin=" in out and "interrupted" in err,
+           f"Ctrl-C: {tune.returncode} {out} {err}")
 
 
 def check_guards(folder):

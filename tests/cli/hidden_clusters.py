@@ -36,8 +36,31 @@ def workload(draw, size):
                         {"kind": "permutation", "shift": size // 2 + 1, "bytes": "2MB"}, training))
 
 
+def servers(draw, sizes):
+    """Servers of NVIDIA on one fabric, with NCCL."""
+    like, gpus, rate = draw.choice((("dgx_a100", 8, 200), ("dgx_h100", 8, 400)))
+    nodes = max(2, draw.choice(sizes) // gpus)
+    return {"name": "servers", "topology": {"machine": like, "nodes": nodes}, "cc": {"kind": draw.choice(("none", "dcqcn"))},
+            "workload": {"kind": "collective", "op": draw.choice(("all_reduce", "all_reduce", "all_to_all")), "bytes": "16MB"}}, nodes * gpus, rate
+
+
+def two_dimensions(draw, size):
+    """Servers of four GPUs by NVLink, and a NIC of each GPU on leaves and spines."""
+    rate, nodes = draw.choice((100, 200, 400)), size // 4
+    dims = [{"kind": "switch", "size": 4, "link": {"rate": f"{8 * rate}Gbps", "delay": "100ns"}},
+            {"kind": "leaf_spine", "size": nodes, "ranks_per_leaf": max(2, size // 4), "spines": max(2, size // 4),
+             "link": {"rate": f"{rate}Gbps", "delay": "1us"}, "trunk": {"rate": f"{rate}Gbps", "delay": "1us"}}]
+    return {"name": "cluster", "topology": {"dims": dims}, "cc": {"kind": draw.choice(("none", "dcqcn", "hpcc"))}, "transport": {"kind": "roce", "mtu": "4096B"},
+            "workload": {"kind": "collective", "op": "all_reduce", "bytes": "8MB", "algorithm": ["ring", "ring"]}}, size, rate
+
+
 def network(draw, sizes):
     """A healthy scenario, the number of its ranks and the rate of their links in Gb/s."""
+    kind = draw.random()
+    if kind < 0.15:
+        return servers(draw, sizes)
+    if kind < 0.3:
+        return two_dimensions(draw, draw.choice(sizes))
     rate = draw.choice((100, 200, 400))
     dim = fabric(draw, draw.choice(sizes), {"rate": f"{rate}Gbps", "delay": draw.choice(("500ns", "1us"))})
     size = dim["size"]
@@ -68,6 +91,8 @@ class Cluster:
         self.roce = made.get("transport", {}).get("kind", "roce") == "roce"
         self.job = made["workload"]
         self.rank = draw.randrange(size)
+        self.machine = made["topology"].get("machine")
+        self.one = len(made["topology"].get("dims", "..")) == 1  # dimension
 
     def fault(self, **entry):
         return {**self.made, "faults": [entry]}
@@ -107,8 +132,8 @@ FAULTS = {
     "oversubscription": (lambda c: c.trunks, lambda c: c.fault(at=tier(c), rate={"share": share(c)})),
     "pause_storm": (lambda c: c.roce, lambda c: c.fault(at=f"rank{c.rank}", one_way=True, storm="0ns",
                                                         storm_end=f"{c.draw.uniform(0.3, 3) * c.healthy_ms:.4f}ms")),
-    "miswired": (lambda c: c.trunks and c.job["kind"] != "training", swapped),
-    "rank_order": (lambda c: c.trunks and c.job["kind"] == "collective", lambda c: c.with_job(mapping="random")),
+    "miswired": (lambda c: c.trunks and c.job["kind"] != "training" and c.one, swapped),
+    "rank_order": (lambda c: c.trunks and c.job["kind"] == "collective" and c.one, lambda c: c.with_job(mapping="random")),
     "mtu": (lambda c: c.roce, lambda c: {**c.made, "transport": {
         "kind": "roce", **c.made.get("transport", {}), "mtu": c.draw.choice(("256B", "512B", "1024B"))}}),
     "pfc_off": (lambda c: c.roce, lambda c: c.switch(pfc={"enabled": False})),
@@ -130,6 +155,9 @@ FAULTS = {
     "straggler": (lambda c: c.job["kind"] == "training", lambda c: c.with_job(stragglers=[
         {"rank": c.rank, "factor": round(c.draw.uniform(1.5, 4), 2)}])),
     "hot_job": (lambda c: True, other_job),
+    "fewer_nics": (lambda c: c.machine, lambda c: {**c.made, "topology": {**c.made["topology"], "machine": {"like": c.machine, "nics": c.draw.choice((1, 2, 4))}}}),
+    "library": (lambda c: c.machine, lambda c: c.with_job(library={"kind": "nccl", "env": c.draw.choice((
+        "NCCL_ALGO=Ring", "NCCL_ALGO=Tree", "NCCL_PROTO=LL", "NCCL_PROTO=Simple", "NCCL_MAX_NCHANNELS=1", "NCCL_MAX_NCHANNELS=2", "NCCL_NVLS_ENABLE=0"))})),
 }
 
 
@@ -195,11 +223,11 @@ def values(draw, folder, metrics, rows):
     return "\n".join(lines) + "\n"
 
 
-def table(draw, folder, truth):
+def table(draw, folder, truth, ranks):
     """What nccl-tests prints of a collective at three sizes, or None: a run did not end."""
     job = truth["workload"][0] if isinstance(truth["workload"], list) else truth["workload"]
     others = truth["workload"][1:] if isinstance(truth["workload"], list) else []
-    factor = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_to_all": lambda n: (n - 1) / n}[job["op"]](truth["topology"]["dims"][0]["size"])
+    factor = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_to_all": lambda n: (n - 1) / n}[job["op"]](ranks)
     lines = ["#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong",
              "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)"]
     for size in (1 << 20, 1 << 21, 1 << 22):
@@ -231,7 +259,7 @@ def measured(draw, folder, metrics, links, size, own):
     what = "values" if own["kind"] != "collective" else draw.choice(("values", "table", "table"))
     if what == "values":
         return {"measured.csv": values(draw, folder, metrics, totals + used)}
-    found = {"table.txt": table(draw, folder, truth), "counters.csv": counters(draw, metrics)}
+    found = {"table.txt": table(draw, folder, truth, size), "counters.csv": counters(draw, metrics)}
     if draw.random() < 0.7:
         found["tests.csv"] = values(draw, folder, metrics, tests)
     return None if found["table.txt"] is None else found

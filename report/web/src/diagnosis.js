@@ -132,11 +132,11 @@ function nextOf(causes) {
 
 export function diagnosisSection() {
     if (!doc.diagnosis) return null;
-    const { causes, values, unexplained, runs } = doc.diagnosis;
+    const { causes, values, unexplained, runs, interrupted } = doc.diagnosis;
     const box = section(
         "diagnosis",
         "Measured, healthy and explained",
-        `Each value as it was measured, of the healthy network and of the first cause, from ${runs} runs.`,
+        `Each value as it was measured, of the healthy network and of the first cause, from ${runs} runs${interrupted ? " until it was interrupted" : ""}.`,
     );
     box.append(bars(values), table(COLUMNS, values.map(rowOf), "Values"));
     if (causes.length) box.append(causesTable(causes), el("h3", {}, "What to measure next"), el("ol", {}, nextOf(causes)));
