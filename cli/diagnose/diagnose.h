@@ -46,6 +46,7 @@ struct diagnosis {
     size_t n, cap;
     size_t measured; // values that were measured; probes follow, which separate causes
     size_t clock;    // the measured time of the job; SIZE_MAX = there is none
+    size_t *alike;   // [value] the first one of the same quantity at an alike place
     double *spread;  // [value] variance of its level among seeds
     double *related; // [value * measured + value] its correlations; of measured values
     size_t *order;   // [n_order] causes that come nearer, the best first; one of each kind
@@ -74,6 +75,35 @@ void hypothesis_join(struct diagnosis *d, size_t a, size_t b);
 void hypotheses_give(struct diagnosis *d, size_t from);
 void hypotheses_free(struct diagnosis *d);
 
+/* ---- values as they are compared (levels.c) ---- */
+
+// The logarithm of a value, above what is too small to tell.
+double value_level(const struct observed_value *v, double value);
+// The time of the job among the measured values; SIZE_MAX = it was not measured.
+size_t clock_of(const struct diagnosis *d);
+// How much of the time's level is added to that of a value: 0 to 1, 0 if it is no rate.
+double weight_of(const struct diagnosis *d, size_t value);
+// The level of a measured value; of a rate, with that of the time.
+double measured_level(const struct diagnosis *d, size_t value);
+// The same in a run of one seed; NAN = there is none.
+double run_level(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed,
+                 size_t value);
+// The mean over the seeds, and the sum of squares around it.
+double mean_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
+                  double *squares);
+
+/* ---- how far they are spread among seeds (spread.c) ---- */
+
+// Take the spread among seeds from the runs of the healthy network.
+void spread_of_seeds(struct diagnosis *d);
+// The same for each kind of cause, from its hypotheses that have run over several.
+void spread_of_kinds(struct diagnosis *d);
+// The first cause of the same kind, which has the spread of all.
+struct cause *first_of_kind(const struct diagnosis *d, size_t cause);
+// The mean level of a value over the seeds of a hypothesis, and its variance for one more seed.
+double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
+                       double *variance);
+
 /* ---- how near a run is (likelihood.c) ---- */
 
 // Twice the negative logarithm of the likelihood of all measured values; for the healthy network
@@ -81,16 +111,6 @@ void hypotheses_free(struct diagnosis *d);
 double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h);
 // The largest misfit at which a network still counts as the measured one.
 double usual_misfit(const struct diagnosis *d);
-// Take the spread among seeds from the runs of the healthy network.
-void spread_of_seeds(struct diagnosis *d);
-// The same for each kind of cause, from its hypotheses that have run over several.
-void spread_of_kinds(struct diagnosis *d);
-// A measured value as it is compared: its logarithm, above what is too small to tell; of a rate,
-// with that of the time.
-double measured_level(const struct diagnosis *d, size_t value);
-// The mean level of a value over the seeds of a hypothesis, and its variance for one more seed.
-double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
-                       double *variance);
 // Average the likelihoods of a cause over its strengths: writes `best` and `rank`.
 void cause_rank(struct diagnosis *d, size_t cause);
 

@@ -84,6 +84,7 @@ void hypotheses_free(struct diagnosis *d)
     free(d->forms);
     free(d->list);
     free(d->order);
+    free(d->alike);
     free(d->spread);
     free(d->related);
 }

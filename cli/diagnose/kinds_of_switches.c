@@ -64,6 +64,10 @@ SETTING(balancing_off, "load balancing is off (plain ECMP)", "switch.routing.kin
 SETTING(polarized, "switches of all tiers hash alike", "switch.routing.seeds=same\n")
 SETTING(few_queue_pairs, "one queue pair for each pair of ranks, so hashes collide",
         "workload[0].channels=1\n")
+SETTING(one_queue_pair, "one queue pair for each pair of ranks, so hashes collide",
+        "transport.qps_per_pair=1\n")
+SETTING(one_connection, "one connection for each pair of ranks, so hashes collide",
+        "transport.connections_per_pair=1\n")
 
 static const double units_off[] = {0.001, 0.125, 8, 1000};
 
@@ -95,6 +99,16 @@ static bool has_tiers(const struct facts *f)
     for (size_t i = 0; i < f->n_links; i++)
         trunks += link_is_trunk(f->links[i].at);
     return trunks > 0 && strcmp(fact_text(f, "switch.routing.kind"), "ecmp") == 0;
+}
+
+static bool has_queue_pairs(const struct facts *f)
+{
+    return json_number_value(fact(f, "transport.qps_per_pair")) > 1;
+}
+
+static bool has_connections(const struct facts *f)
+{
+    return json_number_value(fact(f, "transport.connections_per_pair")) > 1;
 }
 
 static bool has_channels(const struct facts *f)
@@ -174,6 +188,16 @@ static const struct cause_kind rows[] = {
      .drawn = true,
      .may = has_channels,
      .form = few_queue_pairs},
+    {.name = "few_queue_pairs",
+     .next = "read NCCL_IB_QPS_PER_CONNECTION, and the loads of the links between the switches",
+     .drawn = true,
+     .may = has_queue_pairs,
+     .form = one_queue_pair},
+    {.name = "few_queue_pairs",
+     .next = "read NCCL_NSOCKS_PERTHREAD and NCCL_SOCKET_NTHREADS, and the loads of the links",
+     .drawn = true,
+     .may = has_connections,
+     .form = one_connection},
     {.name = "buffer",
      .next = "read the buffer profile and the threshold of the port",
      STRENGTHS(buffer_shares),

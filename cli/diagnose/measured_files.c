@@ -15,7 +15,7 @@
 #include "engine/base/text.h"
 #include "workload/read/nccl_settings.h"
 
-#define TABLE_SPREAD 0.03  // of a row of a table
+#define USUAL_SPREAD 0.03  // of a measurement that nobody has repeated
 #define BYTES_OF_RUN 256e6 // of all ranks together, that a run may have
 #define SMALL_BYTES 262144 // below, what starts a collective counts, which textbook jobs lack
 #define SIZES_TAKEN 3
@@ -52,6 +52,9 @@ static int read_values(struct measured_files *m, const char *path, struct err *e
 {
     struct observed more;
     int status = observed_read(&more, path, err);
+    for (size_t i = 0; i < more.n; i++)
+        if (!more.list[i].stated && more.list[i].relative < USUAL_SPREAD)
+            more.list[i].relative = USUAL_SPREAD;
     if (status == 0) {
         m->values.list =
             memory_resize(m->values.list, m->values.n + more.n, sizeof *m->values.list);
@@ -101,7 +104,7 @@ static int read_table(struct measured_files *m, const char *path, struct err *er
         const struct measured_row *row = &table.rows[i];
         if (table.recording && (strcmp(row->op, op) != 0 || row->ranks != table.world))
             continue;
-        add_size(m, (struct size_time){row->bytes, row->time_us * 1e3, TABLE_SPREAD});
+        add_size(m, (struct size_time){row->bytes, row->time_us * 1e3, USUAL_SPREAD});
     }
     m->ranks = table.recording ? table.world : table.ranks > 0 ? table.ranks : m->ranks;
     m->per_rank |= table.per_rank;
@@ -127,6 +130,14 @@ static int read_log(struct measured_files *m, const char *path, struct err *err)
     return status;
 }
 
+static int refuse_capture(struct measured_files *m, const char *path, struct err *err)
+{
+    (void)m;
+    return err_add(err, path,
+                   "is a packet capture of one place: give what it shows as values, such as cnps, "
+                   "marks or bytes of rank3");
+}
+
 /* ---- all files ---- */
 
 // Whether the first line names the columns of values.
@@ -142,7 +153,7 @@ static const char *format_of(const struct content *c)
     const struct file_kind *kind = kind_of(c);
     if (has_values(c))
         return "values";
-    if (kind && strcmp(kind->name, "nccl-log") == 0)
+    if (kind && (strcmp(kind->name, "nccl-log") == 0 || strcmp(kind->name, "capture") == 0))
         return kind->name;
     bool lines = c->text && !c->json && (content_has(c, "quantity") || content_has(c, "counter,"));
     return lines ? "values" : "table";
@@ -154,7 +165,10 @@ int measured_files_read(struct measured_files *m, const char *const *paths, size
     static const struct {
         const char *format;
         int (*read)(struct measured_files *m, const char *path, struct err *err);
-    } readers[] = {{"values", read_values}, {"table", read_table}, {"nccl-log", read_log}};
+    } readers[] = {{"values", read_values},
+                   {"table", read_table},
+                   {"nccl-log", read_log},
+                   {"capture", refuse_capture}};
     int status = 0;
     *m = (struct measured_files){0};
     for (size_t i = 0; i < n; i++) {

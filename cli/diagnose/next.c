@@ -9,7 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
-#define APART 3.0        // standard deviations between two causes that a probe tells apart
+#define APART 2.2        // standard deviations between two causes that a probe tells apart
 #define PROBE_ERROR 0.06 // as a logarithm: of a value that is measured next
 #define PROBES_LINKS 48  // links whose use may separate causes
 
@@ -28,6 +28,8 @@ static const struct {
      "Gb/s", 1e9, true},
     {"highest_bandwidth", "run ib_write_bw of each rank with the next one and take the highest",
      "Gb/s", 1e9, true},
+    {"idle_bytes", "read the bytes that the ports of hosts send while the job stands", "MB", 1e6,
+     true},
 };
 
 void probes_add(struct diagnosis *d, const json_t *metrics)

@@ -158,7 +158,8 @@ static int spread_of(const struct table *t, const char *text, struct observed_va
     if (percent)
         own[length - 1] = '\0';
     int status = length > 0 ? number(t, own, &spread) : 0;
-    if (status == 0 && length > 0 && spread > 0)
+    v->stated = status == 0 && length > 0 && spread > 0;
+    if (v->stated)
         v->relative = percent ? spread / 100 : v->value > 0 ? spread * v->scale / v->value : SPREAD;
     free(own);
     return status;

@@ -16,6 +16,7 @@ struct observed_value {
     char *job;
     double value;    // in the unit of the results: ns, bit/s, bytes, packets
     double relative; // its spread by its value
+    bool stated;     // the file has said it
     double scale;    // unit of the file, in that of the results
     unsigned line;
     bool held_out; // predicted, and not fitted

@@ -183,6 +183,13 @@ static double highest_bandwidth(const json_t *metrics, struct where w)
     return extreme_bandwidth(metrics, fmax);
 }
 
+// What ranks send that is not of the job.
+static double idle_bytes(const json_t *metrics, struct where w)
+{
+    w.place = "rank*";
+    return link_bytes(metrics, w);
+}
+
 // Packets of one message each, of the test of a pair.
 #define PAIR_MESSAGES 256
 
@@ -219,6 +226,7 @@ static const struct quantity {
     {"message_rate", message_rate, {1, 0.05, false}, PAIR_MESSAGES, 64},
     {"lowest_bandwidth", lowest_bandwidth, {1, 0.02, false}, 1, 262144},
     {"highest_bandwidth", highest_bandwidth, {1, 0.02, false}, 1, 262144},
+    {"idle_bytes", idle_bytes, {1e6, 0.02, false}, 1, 2},
 };
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 

@@ -34,6 +34,11 @@ class Diagnosis:
         """Whether the network gives what was measured, within its spread."""
         return bool(self.document["healthy"])
 
+    @property
+    def unexplained(self) -> float:
+        """The share of the gap between healthy and measured that the first cause leaves."""
+        return float(self.document["unexplained"])
+
     def frame(self) -> "pandas.DataFrame":
         """The causes as a DataFrame: a row for each."""
         return frame(self.rows)

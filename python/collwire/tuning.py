@@ -29,6 +29,12 @@ class Tuning:
         """The best value of each key, as `set` of run() takes them."""
         return {key["path"]: key["best"] for key in self.document["keys"]}
 
+    @property
+    def gain(self) -> Optional[float]:
+        """The share by which the first goal of the first scenario is better on unused seeds; None = it was not measured."""
+        gain = self.document["gain"]
+        return None if gain is None else float(gain)
+
     def frame(self) -> "pandas.DataFrame":
         """The gains as a DataFrame: a row for each scenario and goal."""
         return frame(self.rows)

@@ -175,6 +175,7 @@ def run(folder, name, scenario, *words):
 # Tests between two ranks, or of each rank with the next one: messages, their bytes, and what a run of them gives.
 TESTS = {"latency": (1, 2, lambda m: m["jobs"][0]["time_ns"]), "bandwidth": (1, 4000000, lambda m: 4e6 * 8e9 / m["jobs"][0]["time_ns"]),
          "message_rate": (256, 64, lambda m: 256e9 / m["jobs"][0]["time_ns"]),
+         "idle_bytes": (1, 2, lambda m: sum(link["bytes"] for link in m["links"] if link["at"].startswith("rank"))),
          "lowest_bandwidth": (1, 262144, lambda m: min(rates(m))), "highest_bandwidth": (1, 262144, lambda m: max(rates(m)))}
 
 
