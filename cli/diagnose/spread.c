@@ -72,10 +72,13 @@ void spread_of_seeds(struct diagnosis *d)
         own[i] = seeds > 1 && isfinite(squares) ? squares / (seeds - 1) : 0;
     }
     d->alike = memory_zeroed(n + 1, sizeof *d->alike);
-    for (size_t i = 0; i < n; i++)
-        while (strcmp(list[i].quantity, list[d->alike[i]].quantity) != 0 ||
-               !names_alike(list[i].place, list[d->alike[i]].place))
-            d->alike[i]++;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = i < d->measured ? 0 : d->measured; // these are compared without the time
+        while (strcmp(list[i].quantity, list[k].quantity) != 0 ||
+               !names_alike(list[i].place, list[k].place))
+            k++;
+        d->alike[i] = k;
+    }
     pool_alike(d, own, d->spread);
     free(own);
     d->related = memory_zeroed(d->measured * d->measured + 1, sizeof *d->related);

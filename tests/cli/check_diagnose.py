@@ -97,8 +97,8 @@ def check_words(folder):
                "--format", "json").stdout
     for more in (("--jobs", "2"), ("--out", os.path.join(folder, "kept"))):
         expect(call("diagnose", slow, path, "--format", "json", *more).stdout == one, f"the same output: {more}")
-    with open(os.path.join(folder, "kept", "report.html"), encoding="utf-8") as file:
-        expect('"kind":"diagnosis"' in file.read(), "a page is beside the kept runs")
+    chart = call("plot", os.path.join(folder, "kept"), "--chart", "diagnosis").stdout
+    expect(chart.startswith("quantity,place,unit,measured,healthy,first\ntime,,us,") and chart.count("\n") == 5, f"what the page shows: {chart}")
     first = json.loads(one)["causes"][0]
     expect(first["kind"] == "slow_link" and "rank2" in first["at"] and first["explains"] > 0.9, f"a slow link: {first}")
     with open(os.path.join(folder, "found.json"), encoding="utf-8") as file:
