@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The HTML report of a run, a comparison, a sweep or a diagnosis: one file that opens without a network.
+// The HTML report of a run, a comparison, a sweep or a diagnosis: one file that opens without a
+// network.
 //
 // The page is a template (built from report/web/ by `make report-assets`) and a JSON document that
 // this interface collects: the data of each run, reduced so that the file stays below 3 MB. Notes

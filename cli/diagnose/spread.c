@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How far values are spread among seeds, and which of them together: estimated from the runs of the
-// healthy network, from those of the same kind of cause, and of the hypothesis where it has several.
+// How far values are spread among seeds, and which of them together: estimated from the runs of
+// the healthy network, from those of the same kind of cause, and of the hypothesis where it has
+// several.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

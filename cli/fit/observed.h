@@ -36,8 +36,8 @@ void observed_free(struct observed *m);
 void observed_hold_out(struct observed *m, size_t n, uint64_t seed);
 
 // The value of the quantity in metrics.json; NAN = the results have no such place. A utilization
-// whose place has a `*`, "leaf*->rank*", is the highest of such links, and bytes are those of all. At a node, "rank3", counters
-// of its ports and messages are added up.
+// whose place has a `*`, "leaf*->rank*", is the highest of such links, and bytes are those of all.
+// At a node, "rank3", counters of its ports and messages are added up.
 double observed_predict(const struct observed_value *v, const json_t *metrics);
 
 // The value at a path of the results or of a scenario, "recovery.naks", "jobs[1].busbw_bps"; NULL =

@@ -62,7 +62,7 @@ const struct counter *counter_of(const char *name)
 {
     char lower[64];
     int n = 0;
-    for (; name[n] && n < (int)sizeof lower - 1; n++)
+    for (; n < (int)sizeof lower - 1 && name[n]; n++)
         lower[n] = (char)tolower((unsigned char)name[n]);
     lower[n] = '\0';
     for (size_t i = 0; i < sizeof counters / sizeof *counters && name[n] == '\0'; i++)

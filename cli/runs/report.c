@@ -98,9 +98,9 @@ static int command_report(const struct options *o)
 /* ---- its row ---- */
 
 static const char report_text[] =
-    "Writes DIR/report.html for the results of run, compare, sweep or diagnose: one file with charts and "
-    "tables that opens in any browser without a network. Results that are made anew remove the "
-    "old page. \n\n"
+    "Writes DIR/report.html for the results of run, compare, sweep or diagnose: one file with "
+    "charts and tables that opens in any browser without a network. Results that are made anew "
+    "remove the old page. \n\n"
     "  collwire compare scenarios/incast.json --cc none,dcqcn --out out/incast\n"
     "  collwire report out/incast";
 
