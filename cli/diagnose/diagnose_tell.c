@@ -137,6 +137,19 @@ static const char *size_of(const struct observed_value *v)
     return sized ? v->job + strlen(bytes) : NULL;
 }
 
+// The mean of a value over the seeds, of its logarithm; of a count that is 0 in some of them, of
+// the logarithm above its floor.
+static double usual_value(const struct diagnosis *d, const struct hypothesis *h, size_t value)
+{
+    const struct observed_value *v = &d->fit.measured.list[value];
+    double sum = 0, n = (double)h->point->seeds, mean = h->point->log_mean[value];
+    if (isfinite(mean) || isnan(mean))
+        return exp(mean);
+    for (uint64_t s = 0; s < h->point->seeds; s++)
+        sum += value_level(v, fit_value(&d->fit, h->point, d->fit.first_seed + 1 + s, value));
+    return exp(sum / n) - observed_reach(v).floor;
+}
+
 static void print_values(const struct diagnosis *d)
 {
     const struct hypothesis *best = d->n_order > 0 ? hypothesis(d, 0) : NULL;
@@ -149,9 +162,9 @@ static void print_values(const struct diagnosis *d)
             text_format("%s%s%s%s%s%s%s", v->quantity, *v->place ? " " : "", v->place,
                         size ? " of " : "", size ? size : "", *v->unit ? ", " : "", v->unit);
         printf("  %-40s %14.4g %14.4g", name, v->value / v->scale,
-               exp(d->list[0].point->log_mean[i]) / v->scale);
+               usual_value(d, &d->list[0], i) / v->scale);
         if (best)
-            printf(" %14.4g", exp(best->point->log_mean[i]) / v->scale);
+            printf(" %14.4g", usual_value(d, best, i) / v->scale);
         printf("\n");
         free(name);
     }
@@ -177,13 +190,13 @@ static json_t *diagnosis_json(const struct diagnosis *d)
     }
     for (size_t i = 0; i < d->measured; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
-        double first = d->n_order > 0 ? exp(hypothesis(d, 0)->point->log_mean[i]) / v->scale : 0;
+        double first = d->n_order > 0 ? usual_value(d, hypothesis(d, 0), i) / v->scale : 0;
         json_array_append_new(values,
                               json_pack("{s:s, s:s, s:s?, s:s, s:f, s:o, s:o}", "quantity",
                                         v->quantity, "place", v->place, "size", size_of(v), "unit",
                                         v->unit, "measured", v->value / v->scale, "healthy",
-                                        number(exp(d->list[0].point->log_mean[i]) / v->scale),
-                                        "first", d->n_order > 0 ? number(first) : json_null()));
+                                        number(usual_value(d, &d->list[0], i) / v->scale), "first",
+                                        d->n_order > 0 ? number(first) : json_null()));
     }
     const char *name = json_string_value(json_object_get(d->fit.draft.json, "name"));
     return json_pack("{s:s, s:b, s:f, s:f, s:o, s:I, s:b, s:o, s:o}", "name", name ? name : "",
