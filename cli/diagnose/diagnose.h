@@ -85,7 +85,11 @@ size_t clock_of(const struct diagnosis *d);
 double weight_of(const struct diagnosis *d, size_t value);
 // The level of a measured value; of a rate, with that of the time.
 double measured_level(const struct diagnosis *d, size_t value);
-// The same in a run of one seed; NAN = there is none.
+// The value in the run of a seed; 0 at a link that the network of the hypothesis has not, NAN =
+// there is none.
+double run_value(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed,
+                 size_t value);
+// Its level.
 double run_level(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed,
                  size_t value);
 // The mean over the seeds, and the sum of squares around it.

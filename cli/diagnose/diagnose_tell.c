@@ -143,11 +143,12 @@ static double usual_value(const struct diagnosis *d, const struct hypothesis *h,
 {
     const struct observed_value *v = &d->fit.measured.list[value];
     double sum = 0, n = (double)h->point->seeds, mean = h->point->log_mean[value];
-    if (isfinite(mean) || isnan(mean))
+    if (isfinite(mean))
         return exp(mean);
     for (uint64_t s = 0; s < h->point->seeds; s++)
-        sum += value_level(v, fit_value(&d->fit, h->point, d->fit.first_seed + 1 + s, value));
-    return exp(sum / n) - observed_reach(v).floor;
+        sum += value_level(v, run_value(d, h, s, value));
+    double floor = observed_reach(v).floor, above = exp(sum / n) - floor;
+    return above < 1e-9 * floor ? 0 : above;
 }
 
 static void print_values(const struct diagnosis *d)

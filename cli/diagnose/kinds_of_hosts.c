@@ -48,7 +48,7 @@ static void fewer_nics(const struct facts *f, const char *at, double n, FILE *wo
 {
     const char *name = json_string_value(machine_of(f));
     (void)at;
-    fprintf(words, "%.0f NICs in use on each server", n);
+    fprintf(words, "%.0f NIC%s in use on each server", n, n > 1 ? "s" : "");
     if (name)
         fprintf(set, "topology.machine={\"like\":\"%s\",\"nics\":%.0f}\n", name, n);
     else

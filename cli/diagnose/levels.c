@@ -47,16 +47,29 @@ double measured_level(const struct diagnosis *d, size_t value)
     return value_level(&list[value], list[value].value) + weight * clock;
 }
 
+// A link that the network of a hypothesis has not carries nothing.
+static double of_network(const struct observed_value *v, double value)
+{
+    static const char *const of_links[] = {"utilization", "bytes", "max_queue", "marks"};
+    bool none = false;
+    for (size_t i = 0; i < sizeof of_links / sizeof *of_links && isnan(value) && *v->place; i++)
+        none |= observed_same_quantity(v->quantity, of_links[i]);
+    return none ? 0 : value;
+}
+
+double run_value(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed, size_t value)
+{
+    return of_network(&d->fit.measured.list[value],
+                      fit_value(&d->fit, h->point, d->fit.first_seed + 1 + seed, value));
+}
+
 // The value of one seed, as a level; NAN = none.
 double run_level(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed, size_t value)
 {
     const struct observed_value *list = d->fit.measured.list;
-    uint64_t number = d->fit.first_seed + 1 + seed;
     double weight = weight_of(d, value),
-           clock = weight > 0 ? value_level(&list[d->clock],
-                                            fit_value(&d->fit, h->point, number, d->clock))
-                              : 0;
-    return value_level(&list[value], fit_value(&d->fit, h->point, number, value)) + weight * clock;
+           clock = weight > 0 ? value_level(&list[d->clock], run_value(d, h, seed, d->clock)) : 0;
+    return value_level(&list[value], run_value(d, h, seed, value)) + weight * clock;
 }
 
 // Mean over the seeds, and the sum of squares around it.
