@@ -81,4 +81,16 @@ struct tune_effect tune_effect(struct tune *t, size_t key);
 
 int tune_tell(struct tune *t, const struct tune_effect *effects, struct err *err);
 
+/* ---- what it writes (tune_json.c) ---- */
+
+// The value of a key as the scenario has it; to be freed.
+char *tune_own_value(const struct tune *t, const char *path);
+// The keys with their best values and where they lose nothing.
+json_t *tune_keys_json(const struct tune *t, const struct tune_effect *effects);
+// Add the first goal of the first scenario: its value with the best settings and as it was, and the
+// share by which it is better; null = not known.
+void tune_add_summary(const struct tune *t, json_t *all, const json_t *gains);
+// Write the first scenario with the settings (-o). Returns 0, or -1 with an error.
+int tune_write_scenario(const struct tune *t, struct err *err);
+
 extern const struct command tune_command;

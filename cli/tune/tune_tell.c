@@ -74,14 +74,6 @@ static const char *value_words(const struct observed_value *v, double value, cha
     return text;
 }
 
-// The value of a key as the scenario has it.
-static char *own_value(const struct tune *t, const char *path)
-{
-    const json_t *at = json_at_path(t->cases[0].search.draft.json, path);
-    char *text = at ? json_dumps(at, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-    return text ? text : memory_text("as shipped");
-}
-
 static void strip_quotes(char *text)
 {
     size_t n = strlen(text);
@@ -102,7 +94,7 @@ static void print_keys(const struct tune *t, const struct tune_effect *effects)
         const struct tune_effect *e = &effects[k];
         char best[UNKNOWN_TEXT], low[UNKNOWN_TEXT], high[UNKNOWN_TEXT],
             flat[2 * UNKNOWN_TEXT + 8] = "", loss[32];
-        char *own = own_value(t, u->path);
+        char *own = tune_own_value(t, u->path);
         strip_quotes(own);
         unknown_words(u, t->best[k], best);
         strip_quotes(best);
@@ -192,73 +184,7 @@ static void print_front(const struct tune *t, const json_t *front)
                json_string_value(json_object_get(one, "settings")));
 }
 
-/* ---- JSON and the scenario ---- */
-
-static json_t *keys_json(const struct tune *t, const struct tune_effect *effects)
-{
-    json_t *keys = json_array();
-    for (size_t k = 0; k < t->keys.n; k++) {
-        const struct unknown *u = &t->keys.list[k];
-        const double places[] = {t->best[k], effects[k].low, effects[k].high};
-        json_t *values[3];
-        for (int i = 0; i < 3; i++) {
-            char text[UNKNOWN_TEXT];
-            values[i] = json_loads(unknown_text(u, places[i], text), JSON_DECODE_ANY, NULL);
-        }
-        char *own = own_value(t, u->path);
-        json_array_append_new(keys, json_pack("{s:s, s:s, s:o, s:o, s:o, s:f}", "path", u->path,
-                                              "scenario", own, "best", values[0], "low", values[1],
-                                              "high", values[2], "loss", effects[k].loss));
-        free(own);
-    }
-    return keys;
-}
-
-// The best settings, "PATH=VALUE" each.
-static json_t *settings_json(const struct tune *t)
-{
-    json_t *set = json_array();
-    for (size_t k = 0; k < t->keys.n; k++) {
-        char value[UNKNOWN_TEXT],
-            *one = text_format("%s=%s", t->keys.list[k].path,
-                               unknown_text(&t->keys.list[k], t->best[k], value));
-        json_array_append_new(set, json_string(one));
-        free(one);
-    }
-    return set;
-}
-
-// Add the first goal of the first scenario: its value with the best settings and as it was, and the
-// share by which it is better; null = not known.
-static void add_summary(const struct tune *t, json_t *all, const json_t *gains)
-{
-    const json_t *first = json_array_get(gains, 0), *now = json_object_get(first, "best"),
-                 *before = json_object_get(first, "before");
-    double change = json_number_value(now) / json_number_value(before) - 1;
-    bool known = json_is_number(now) && json_is_number(before) && isfinite(change);
-    json_t *value = now ? json_deep_copy(now) : json_null();
-    json_object_set_new(all, "best",
-                        json_pack("{s:o, s:o}", "set", settings_json(t), "value", value));
-    json_object_set_new(all, "default", before ? json_deep_copy(before) : json_null());
-    json_object_set_new(all, "gain",
-                        known ? json_real(t->goals[0].most ? change : -change) : json_null());
-}
-
-static int write_scenario(const struct tune *t, struct err *err)
-{
-    const struct draft *draft = &t->cases[0].search.draft;
-    struct draft tuned = {.json = json_deep_copy(draft->json), .folder = draft->folder};
-    int status = 0;
-    for (size_t k = 0; k < t->keys.n; k++) {
-        char value[UNKNOWN_TEXT];
-        status |= draft_set(&tuned, t->keys.list[k].path,
-                            unknown_text(&t->keys.list[k], t->best[k], value), err);
-    }
-    if (status == 0 && json_write(t->options->file, tuned.json) != EXIT_DONE)
-        status = -1; // it has said why
-    json_decref(tuned.json);
-    return status;
-}
+/* ---- settings ---- */
 
 // The rates of the links that the first scenario's dimensions give, each once: "100Gbps, 400Gbps".
 static void print_rates(const struct tune *t)
@@ -354,8 +280,8 @@ int tune_tell(struct tune *t, const struct tune_effect *effects, struct err *err
     }
     json_t *all = json_pack("{s:I, s:b, s:b, s:o, s:o, s:o}", "runs", (json_int_t)runs,
                             "interrupted", t->interrupted, "guards_hold", !broken, "keys",
-                            keys_json(t, effects), "gains", gains, "front", front);
-    add_summary(t, all, gains);
+                            tune_keys_json(t, effects), "gains", gains, "front", front);
+    tune_add_summary(t, all, gains);
     int status = 0;
     if (t->options->format == FORMAT_JSON)
         json_write(NULL, all);
@@ -365,7 +291,7 @@ int tune_tell(struct tune *t, const struct tune_effect *effects, struct err *err
         free(path);
     }
     if (t->options->file)
-        status |= write_scenario(t, err);
+        status |= tune_write_scenario(t, err);
     json_decref(all);
     return status;
 }

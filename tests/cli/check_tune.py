@@ -168,8 +168,8 @@ def check_ways(folder):
         expect(kept.read() == first, "tune.json is what was printed")
     made = json.loads(first)
     tuned = one_run((file, os.path.join(folder, "o1"), (), "time"))
-    sets = [f"{key['path']}={key['best']}" for key in made["keys"]]
-    expect(tuned == one_run((path, os.path.join(folder, "o2"), sets, "time")), "-o writes the settings")
+    expect(tuned == one_run((path, os.path.join(folder, "o2"), made["best"]["set"], "time")), "-o writes the settings")
+    expect(abs(made["gain"] - (1 - made["best"]["value"] / made["default"])) < 1e-9, f"gain: {made['gain']}")
 
 
 def main():
