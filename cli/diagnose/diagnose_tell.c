@@ -9,7 +9,6 @@
 #include "cli/diagnose/diagnose.h"
 #include "cli/results/output.h"
 #include "cli/results/result_set.h"
-#include "cli/terminal/invocation.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -243,10 +242,7 @@ int diagnosis_tell(const struct diagnosis *d, struct err *err)
                d->fit.interrupted ? "; interrupted" : "");
     }
     if (d->options->out) {
-        json_t *command = json_string(invocation_text());
-        if (command) // text in UTF-8
-            json_object_set_new(json, "command", command);
-        status = result_set_add_json(d->options->out, "diagnosis.json", json, err);
+        status = result_set_put_json(d->options->out, "diagnosis.json", json, err);
     }
     if (d->options->file)
         status |= write_scenario(d, err);

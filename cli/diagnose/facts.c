@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/diagnose/cause_kind.h"
+#include "cli/fit/observed_place.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
@@ -67,16 +68,6 @@ char *name_pattern(const char *name)
     return made;
 }
 
-// Whether a name is one direction of a link and the other name its other one.
-static bool are_opposite(const char *a, const char *b)
-{
-    const char *arrow = strstr(a, "->");
-    size_t head = arrow ? (size_t)(arrow - a) : 0, tail = arrow ? strlen(arrow + 2) : 0;
-    return arrow && strlen(b) == head + tail + 2 && strncmp(b, arrow + 2, tail) == 0 &&
-           strncmp(b + tail, "->", 2) == 0 && strcmp(b + tail + 2, "") != 0 &&
-           strncmp(b + tail + 2, a, head) == 0;
-}
-
 // Whether `end` stands in the name as a whole word.
 static bool has_end(const char *name, const char *end, size_t length)
 {
@@ -108,7 +99,7 @@ static bool is_measured(struct link *l, const struct observed *m)
             l->off = log((v->value + USED) / (l->used + USED));
             return true;
         }
-        if (are_opposite(l->at, v->place) ||
+        if (is_opposite(l->at, v->place) ||
             (strcmp(v->quantity, "utilization") != 0 && has_end(v->place, rank, strlen(rank))))
             return true;
     }
@@ -179,7 +170,7 @@ static void find_links(struct facts *f, const struct observed *measured)
     try_alike(links, n, f);
     for (i = 0; i < f->n_links; i++)
         for (size_t k = 0; k < i; k++)
-            f->links[i].back |= are_opposite(f->links[i].at, f->links[k].at);
+            f->links[i].back |= is_opposite(f->links[i].at, f->links[k].at);
     free(links);
 }
 

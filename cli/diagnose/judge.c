@@ -23,7 +23,7 @@
 #define BETTER 4.0      // by which the misfit of a cause is below the healthy network's: two sigmas
 #define SURE 8.0        // by which its rank is, if the healthy network is within its spread
 #define PAIRS_OF 8      // best causes that are joined in pairs
-#define TESTED 6        // best causes of which tests that were not made are predicted
+#define TESTED 6        // best causes for which the results of further tests are predicted
 #define PAIR_LEFT 0.5   // of the misfit of the best one that a pair may leave, at most
 #define ALONE 0.7       // share of the gap from which one cause suffices
 #define TIES 9.2        // of the rank: a likelihood ratio of 100, below which values do not decide
@@ -232,7 +232,8 @@ uint64_t diagnosis_runs_least(const struct diagnosis *d)
     return runs + d->fit.seeds * (d->n - 1);
 }
 
-// What tests would give that were not made: of the nearest causes alone.
+// Predict tests that the user has not run, such as ib_write_bw between two ranks, for the nearest
+// causes only.
 static void run_tests(struct diagnosis *d)
 {
     size_t numbers[TESTED] = {0}, n = d->n_order < TESTED ? d->n_order : TESTED;

@@ -110,8 +110,7 @@ static bool has_library(const struct facts *f)
                *own = json_string_value(json_object_get(library, "kind"));
     if (library)
         return own && strcmp(own, "nccl") == 0;
-    return json_object_get(json_object_get(f->draft, "topology"), "machine") && kind &&
-           strcmp(kind, "collective") == 0;
+    return machine_of(f) && kind && strcmp(kind, "collective") == 0;
 }
 
 static void library(const struct facts *f, const char *at, double number, FILE *words, FILE *set)

@@ -16,7 +16,6 @@ double value_level(const struct observed_value *v, double value)
 // was sent in that time, which is theirs alone: the level of the time is added to their own, as far
 // as they are above their floor.
 
-// Find the time of the job among the measured values.
 size_t clock_of(const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->measured; i++) {
@@ -63,7 +62,6 @@ double run_value(const struct diagnosis *d, const struct hypothesis *h, uint64_t
                       fit_value(&d->fit, h->point, d->fit.first_seed + 1 + seed, value));
 }
 
-// The value of one seed, as a level; NAN = none.
 double run_level(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed, size_t value)
 {
     const struct observed_value *list = d->fit.measured.list;
@@ -72,7 +70,6 @@ double run_level(const struct diagnosis *d, const struct hypothesis *h, uint64_t
     return value_level(&list[value], run_value(d, h, seed, value)) + weight * clock;
 }
 
-// Mean over the seeds, and the sum of squares around it.
 double mean_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
                   double *squares)
 {

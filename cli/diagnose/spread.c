@@ -28,8 +28,8 @@ static void add_products(const struct diagnosis *d, const struct hypothesis *h, 
     free(off);
 }
 
-// Sums of products become correlations, the smaller the fewer seeds say them: all hypotheses have
-// the same ones, and with them the same paths.
+// Turn sums of products into correlations, and reduce them where few seeds were run. More
+// hypotheses do not help: they run with the same seeds, and so with the same paths.
 static void make_correlations(double *sums, size_t m, double seeds)
 {
     double *root = memory_zeroed(m + 1, sizeof *root), shrunk = (seeds - 1) / (seeds - 1 + FEW);
@@ -44,8 +44,8 @@ static void make_correlations(double *sums, size_t m, double seeds)
     free(root);
 }
 
-// Take alike links together: on some of them no seed had a flow, or all of a few had one. Writes
-// the larger one of a value's own variance and the mean over those that are alike.
+// Average the variance over links of the same class: with few seeds, chance may have given a link
+// no flow, or the same load, in all of them. Writes the larger one of that and the link's own.
 static void pool_alike(const struct diagnosis *d, const double *own, double *spread)
 {
     size_t n = d->fit.measured.n;

@@ -47,7 +47,7 @@ static double misfit_between(const struct diagnosis *d, const struct hypothesis 
 
 // The part of the way from one hypothesis to another at which the value that both miss most, on
 // either side, is as measured; 0 = there is none. Counts that begin somewhere between the two make
-// the interpolated misfit of all values say nothing.
+// the interpolated misfit of all values useless.
 static double part_across(const struct diagnosis *d, const struct hypothesis *a,
                           const struct hypothesis *b)
 {

@@ -57,7 +57,7 @@ void fit_points_free(struct fit *f); // what fit_run() has made
 // Add the runs of a store with this mark and so many values to `known`; other lines are left out.
 void fit_store_read(json_t *known, const char *path, const char *mark, size_t n_values);
 // Keep the runs in this file of the folder --out, if there is one, and take those that are there.
-// Again after the draft has changed: its runs are others.
+// Call it again after the draft has changed, since results of another draft do not count.
 int fit_keep_in(struct fit *f, const char *file, struct err *err);
 
 /* ---- runs (fit_runs.c) ---- */

@@ -76,7 +76,7 @@ struct table {
     const char *path;
     int at[COLUMNS]; // number of the column in the file; -1 = it has none
     unsigned line;
-    bool counters; // an export of counters, of which only some are known
+    bool counters; // it has the column `counter`, whose unknown names are noted and left out
     struct err *err;
 };
 

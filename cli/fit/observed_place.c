@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/fit/observed_place.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +37,18 @@ const json_t *json_at_path(const json_t *o, const char *path)
     return o;
 }
 
-double by_path(const json_t *o, struct where w)
+double number_at_path(const json_t *o, const char *path)
 {
-    const json_t *value = json_at_path(o, w.place);
+    const json_t *value = json_at_path(o, path);
     return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+bool is_opposite(const char *a, const char *b)
+{
+    const char *arrow = strstr(a, "->");
+    size_t head = arrow ? (size_t)(arrow - a) : 0, tail = arrow ? strlen(arrow + 2) : 0;
+    return arrow && strlen(b) == head + tail + 2 && strncmp(b, arrow + 2, tail) == 0 &&
+           strncmp(b + tail, "->", 2) == 0 && strncmp(b + tail + 2, a, head) == 0;
 }
 
 // Whether a port or a pair "a->b" is the place, or of its node.
@@ -54,10 +63,7 @@ static bool is_at(const char *at, struct where w)
         const char *end = w.other_end && arrow ? arrow + 2 : at;
         return length == (w.other_end && arrow ? tail : head) && strncmp(end, w.place, length) == 0;
     }
-    if (!w.other_end || !arrow)
-        return strcmp(at, w.place) == 0;
-    return length == head + tail + 2 && strncmp(w.place, arrow + 2, tail) == 0 &&
-           strncmp(w.place + tail + 2, at, head) == 0;
+    return w.other_end && arrow ? is_opposite(at, w.place) : strcmp(at, w.place) == 0;
 }
 
 bool is_between(const json_t *flow, struct where w)
@@ -82,7 +88,14 @@ double over_flows(const json_t *metrics, struct where w, const char *key, bool m
     return n > 0 ? (mean ? sum / n : sum) : (double)NAN;
 }
 
-double at_place(const json_t *list, struct where w, const char *key, bool most, double none)
+static bool is_link(const char *at, struct where w)
+{
+    return strchr(w.place, '*') ? fnmatch(w.place, at, 0) == 0 : is_at(at, w);
+}
+
+// The sum of a number, or its maximum, over the entries of a list that match; NAN = none does.
+static double gather(const json_t *list, struct where w, const char *key, bool most,
+                     bool (*matches)(const char *at, struct where w))
 {
     const json_t *entry;
     double found = NAN;
@@ -90,14 +103,24 @@ double at_place(const json_t *list, struct where w, const char *key, bool most, 
     json_array_foreach(list, i, entry)
     {
         double here = number_at(entry, key);
-        if (is_at(json_string_value(json_object_get(entry, "at")), w))
+        if (matches(json_string_value(json_object_get(entry, "at")), w))
             found = isnan(found) ? here : most ? fmax(found, here) : found + here;
     }
+    return found;
+}
+
+double at_place(const json_t *list, struct where w, const char *key, bool most, double none)
+{
+    double found = gather(list, w, key, most, is_at);
     return isnan(found) ? none : found;
+}
+
+double at_links(const json_t *metrics, struct where w, const char *key, bool most)
+{
+    return gather(json_object_get(metrics, "links"), w, key, most, is_link);
 }
 
 double zero_at(const json_t *metrics, struct where w)
 {
-    const json_t *links = json_object_get(metrics, "links");
-    return isnan(at_place(links, w, "utilization", true, NAN)) ? (double)NAN : 0;
+    return isnan(at_links(metrics, w, "utilization", true)) ? (double)NAN : 0;
 }

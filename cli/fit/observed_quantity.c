@@ -3,7 +3,6 @@
 // one, and the runs of its own that a test between ranks has.
 #include "cli/fit/observed.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,15 +66,14 @@ static double drops(const json_t *metrics, struct where w)
 // Dropped by NICs whose receive buffer was full; the results have their places with others.
 static double nic_drops(const json_t *metrics, struct where w)
 {
-    return fmin(by_path(metrics, (struct where){"drops.by_reason.nic_buffer", false}),
-                drops(metrics, w));
+    return fmin(number_at_path(metrics, "drops.by_reason.nic_buffer"), drops(metrics, w));
 }
 
 static double marks(const json_t *metrics, struct where w)
 {
     const json_t *ports = json_object_get(json_object_get(metrics, "queues"), "ports");
     if (*w.place == '\0')
-        return by_path(metrics, (struct where){"ecn.marked_packets", false});
+        return number_at_path(metrics, "ecn.marked_packets");
     if (strncmp(w.place, "rank", 4) == 0) { // what a NIC receives, its switches have marked
         const json_t *links = json_object_get(metrics, "links"), *link;
         size_t i;
@@ -106,8 +104,7 @@ static double pauses(const json_t *metrics, struct where w)
 // A count of all messages, or of those of a place.
 static double count(const json_t *metrics, struct where w, const char *path, const char *key)
 {
-    return *w.place == '\0' ? by_path(metrics, (struct where){path, false})
-                            : over_flows(metrics, w, key, false);
+    return *w.place == '\0' ? number_at_path(metrics, path) : over_flows(metrics, w, key, false);
 }
 
 static double cnps(const json_t *metrics, struct where w)
@@ -128,36 +125,22 @@ static double retransmitted(const json_t *metrics, struct where w)
 // The results have them of all messages together.
 static double naks(const json_t *metrics, struct where w)
 {
-    return *w.place == '\0' ? by_path(metrics, (struct where){"recovery.naks", false})
-                            : (double)NAN;
+    return *w.place == '\0' ? number_at_path(metrics, "recovery.naks") : (double)NAN;
 }
 
 static double utilization(const json_t *metrics, struct where w)
 {
-    const json_t *links = json_object_get(metrics, "links"), *link;
-    double most = NAN;
-    size_t i;
-    if (!strchr(w.place, '*'))
-        return at_place(links, w, "utilization", true, NAN);
-    json_array_foreach(links, i,
-                       link) if (fnmatch(w.place, json_string_value(json_object_get(link, "at")),
-                                         0) == 0) most = fmax(most, number_at(link, "utilization"));
-    return most;
+    return at_links(metrics, w, "utilization", true);
 }
 
-// What a link has transmitted, or all of several, "leaf*->rank*".
 static double link_bytes(const json_t *metrics, struct where w)
 {
-    const json_t *links = json_object_get(metrics, "links"), *link;
-    double sum = NAN;
-    size_t i;
-    if (!strchr(w.place, '*'))
-        return at_place(links, w, "bytes", false, NAN);
-    json_array_foreach(
-        links, i,
-        link) if (fnmatch(w.place, json_string_value(json_object_get(link, "at")), 0) == 0) sum =
-        isnan(sum) ? number_at(link, "bytes") : sum + number_at(link, "bytes");
-    return sum;
+    return at_links(metrics, w, "bytes", false);
+}
+
+static double any_metric(const json_t *metrics, struct where w)
+{
+    return number_at_path(metrics, w.place);
 }
 
 // Of a test of many pairs, one after the other: the slowest, or the fastest.
@@ -220,7 +203,7 @@ static const struct quantity {
     {"max_queue", max_queue, {32768, 0.2, false}, 0, 0},
     {"utilization", utilization, {0.01, 0.02, false}, 0, 0},
     {"bytes", link_bytes, {4096, 0.02, false}, 0, 0},
-    {"metric", by_path, {1, 0.1, false}, 0, 0},
+    {"metric", any_metric, {1, 0.1, false}, 0, 0},
     {"latency", fct, {1, 0.02, false}, 1, 2},
     {"bandwidth", goodput, {1, 0.02, false}, 1, 4000000},
     {"message_rate", message_rate, {1, 0.05, false}, PAIR_MESSAGES, 64},
@@ -230,14 +213,24 @@ static const struct quantity {
 };
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
-static const struct quantity *quantity_of(const char *name)
+static const struct quantity *quantity_named(const char *name)
 {
-    const struct counter *counter = counter_of(name);
-    name = counter ? counter->quantity : name;
     for (size_t i = 0; i < QUANTITIES; i++)
         if (strcmp(quantities[i].name, name) == 0)
             return &quantities[i];
     return NULL;
+}
+
+// The counter of a name that is none of the quantities' own; NULL = there is none.
+static const struct counter *counter_named(const char *name)
+{
+    return quantity_named(name) ? NULL : counter_of(name);
+}
+
+static const struct quantity *quantity_of(const char *name)
+{
+    const struct counter *counter = counter_named(name);
+    return quantity_named(counter ? counter->quantity : name);
 }
 
 bool observed_same_quantity(const char *a, const char *b)
@@ -259,7 +252,7 @@ const char *observed_words(void)
 
 double observed_predict(const struct observed_value *v, const json_t *metrics)
 {
-    const struct counter *counter = counter_of(v->quantity);
+    const struct counter *counter = counter_named(v->quantity);
     return quantity_of(v->quantity)
         ->predict(metrics, (struct where){v->place, counter && counter->other_end});
 }
@@ -270,7 +263,7 @@ bool observed_is_of_messages(const struct observed_value *v)
         goodput, fct, lowest_bandwidth, highest_bandwidth};
     static double (*const counts[])(const json_t *, struct where) = {cnps, timeouts, retransmitted};
     const struct quantity *q = quantity_of(v->quantity);
-    bool is = q->predict == by_path; // any part of the results
+    bool is = q->predict == any_metric; // any part of the results
     for (size_t i = 0; i < sizeof of_messages / sizeof *of_messages; i++)
         is |= q->predict == of_messages[i];
     for (size_t i = 0; i < sizeof counts / sizeof *counts && *v->place; i++)

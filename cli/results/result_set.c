@@ -398,20 +398,39 @@ json_t *result_set_json(const char *dir, const char *name)
     return json;
 }
 
-int result_set_add(const char *dir, const char *name, const char *text, struct err *err)
+typedef int end_set(struct result_set *set, const char *run_json, struct err *err);
+
+static int write_one(const char *dir, const char *name, const char *text, end_set *end,
+                     struct err *err)
 {
     struct result_set *set = result_set_open(dir, err);
     int status = set ? result_set_write(set, name, text, err) : -1;
     if (status == 0)
-        status = result_set_extend(set, NULL, err);
+        status = end(set, NULL, err);
     result_set_close(set);
     return status;
 }
 
-int result_set_add_json(const char *dir, const char *name, const json_t *json, struct err *err)
+static int write_one_json(const char *dir, const char *name, const json_t *json, end_set *end,
+                          struct err *err)
 {
     char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-    int status = result_set_add(dir, name, text, err);
+    int status = write_one(dir, name, text, end, err);
     free(text);
     return status;
+}
+
+int result_set_add(const char *dir, const char *name, const char *text, struct err *err)
+{
+    return write_one(dir, name, text, result_set_extend, err);
+}
+
+int result_set_add_json(const char *dir, const char *name, const json_t *json, struct err *err)
+{
+    return write_one_json(dir, name, json, result_set_extend, err);
+}
+
+int result_set_put_json(const char *dir, const char *name, const json_t *json, struct err *err)
+{
+    return write_one_json(dir, name, json, result_set_commit, err);
 }

@@ -69,3 +69,6 @@ json_t *result_set_json(const char *dir, const char *name);
 // with an error.
 int result_set_add(const char *dir, const char *name, const char *text, struct err *err);
 int result_set_add_json(const char *dir, const char *name, const json_t *json, struct err *err);
+// Write JSON as the only file of a new set, which replaces the earlier one. Returns 0, or -1 with
+// an error.
+int result_set_put_json(const char *dir, const char *name, const json_t *json, struct err *err);

@@ -328,7 +328,7 @@ static struct page *diagnosis_page(const char *dir, struct err *err)
     json_t *diagnosis = text ? json_loads(text, 0, NULL) : NULL,
            *run = result_set_json(dir, "run.json");
     struct page *page = page_new(PAGE_DIAGNOSIS, text_at(diagnosis, "name"), version_of(run), 1);
-    page_origin(page, text_at(diagnosis, "command"), NULL);
+    page_origin(page, text_at(run, "command"), NULL);
     if (page_add_diagnosis(page, diagnosis, path, err) != 0) {
         page_free(page);
         page = NULL;

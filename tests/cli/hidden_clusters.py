@@ -183,6 +183,12 @@ def rates(metrics):
     return [flow["bytes"] * 8e9 / flow["fct_ns"] for flow in metrics["flows"] if flow["job"] == 0]
 
 
+def jobs(scenario):
+    """The job that is measured, and the others."""
+    first, *others = scenario["workload"] if isinstance(scenario["workload"], list) else [scenario["workload"]]
+    return first, others
+
+
 def tested(folder, quantity, place):
     """What a test gives on the broken network."""
     count, size, made = TESTS[quantity]
@@ -192,7 +198,7 @@ def tested(folder, quantity, place):
         {"src": a, "dst": b, "bytes": f"{size}B", "start": f"{start}us"} for a, b, start in pairs]}
     with open(os.path.join(folder, "truth.json"), encoding="utf-8") as file:
         truth = json.load(file)
-    others = truth["workload"][1:] if isinstance(truth["workload"], list) else []
+    _, others = jobs(truth)
     return made(run(folder, "test", {**truth, "workload": [test, *others]}))
 
 
@@ -226,8 +232,7 @@ def values(draw, folder, metrics, rows):
 
 def table(draw, folder, truth, ranks):
     """What nccl-tests prints of a collective at three sizes, or None: a run did not end."""
-    job = truth["workload"][0] if isinstance(truth["workload"], list) else truth["workload"]
-    others = truth["workload"][1:] if isinstance(truth["workload"], list) else []
+    job, others = jobs(truth)
     factor = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_to_all": lambda n: (n - 1) / n}[job["op"]](ranks)
     lines = ["#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong",
              "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)"]

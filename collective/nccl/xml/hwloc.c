@@ -26,7 +26,8 @@ static const char *const objects[OTHER] = {"Machine", "Package", "NUMANode",
 
 struct open {
     enum object object;
-    uint32_t bridge;    // the bridge that the object is, or lies below; NO_BRIDGE = none
+    uint32_t
+        bridge; // the object itself if it is a bridge, else the nearest one above; NO_BRIDGE = none
     uint32_t first_cpu; // the first NUMA node in it so far; NO_BRIDGE = none
 };
 

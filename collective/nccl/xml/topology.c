@@ -20,7 +20,7 @@ struct reading {
     struct xml_pieces pieces; // the first field: a pointer to it is one to the reading
     struct topology_parts *parts;
     enum element open[DEPTH_MAX];
-    uint32_t bridge[DEPTH_MAX]; // that an open element is, or lies below; NO_BRIDGE = none
+    uint32_t bridge[DEPTH_MAX]; // of each open element: itself, or the nearest above
     char host[HASH_TEXT];       // host_hash of the first CPU
     uint64_t graphs, channels;  // of a file of graphs
 };

@@ -16,7 +16,7 @@ struct xml_pieces {
     struct err *err;
     const char *noun;    // what the file should be, such as "an algorithm"
     const char *doctype; // name of a document type that is elsewhere; NULL = the file has none
-    unsigned deepest;    // elements that may lie in each other; 0 = any number
+    unsigned deepest;    // how deep elements may be nested; 0 = without a limit
     // An element of `depth` open ones begins; `attributes`: name, value, .., NULL. An error stops
     // the reading.
     void (*start)(struct xml_pieces *x, const char *element, const char **attributes,

@@ -110,6 +110,17 @@ export function moreLegend(names, width) {
     return (legendRows(names, width) - 1) * LEGEND_ROW;
 }
 
+// A line across a chart for what is equal or usual; `data` as ECharts' markLine has it.
+export function referenceLine(data, type = "dashed") {
+    return {
+        silent: true,
+        symbol: "none",
+        lineStyle: { color: colour("muted"), type, width: 1 },
+        label: { show: false },
+        data,
+    };
+}
+
 export function legendStyle() {
     return {
         type: "scroll",

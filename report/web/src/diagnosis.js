@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A diagnosis: each measured value beside that of the healthy network and of the first cause, and all causes with what
 // tells them apart.
-import { axisStyle, legendStyle } from "./chart.js";
+import { axisStyle, legendStyle, referenceLine } from "./chart.js";
 import { doc } from "./data.js";
 import { el, section, table } from "./dom.js";
 import { figure } from "./figure.js";
@@ -78,16 +78,7 @@ function bars(values) {
                 symbolSize: 11,
                 itemStyle: { color: colour(line.colour) },
                 data: shown.map((value, i) => (value[line.key] === null ? null : [ratio(value, line.key), i])),
-                markLine:
-                    k === 0
-                        ? {
-                              silent: true,
-                              symbol: "none",
-                              lineStyle: { color: colour("muted"), type: "dashed", width: 1 },
-                              label: { show: false },
-                              data: [{ xAxis: 1 }],
-                          }
-                        : undefined,
+                markLine: k === 0 ? referenceLine([{ xAxis: 1 }]) : undefined,
             })),
         }),
         csv: () => ({ columns: COLUMNS, rows: values.map(rowOf) }),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What was measured, in a real run or in a file beside a run: simulated over measured times of collectives, by operation
 // and size, and of ranks.
-import { axisStyle, legendStyle, moreLegend } from "./chart.js";
+import { axisStyle, legendStyle, moreLegend, referenceLine } from "./chart.js";
 import { detailed, nameOf, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
 import { figure } from "./figure.js";
@@ -95,16 +95,7 @@ function chart(name, rows, columns, tipOf, label) {
                 symbol: SYMBOLS[k % SYMBOLS.length],
                 symbolSize: 10,
                 itemStyle: { color: colour(COLOURS[k % COLOURS.length]) },
-                markLine:
-                    k === 0
-                        ? {
-                              silent: true,
-                              symbol: "none",
-                              lineStyle: { color: colour("muted"), type: "dashed", width: 1 },
-                              label: { show: false },
-                              data: [[{ coord: [low, low] }, { coord: [high, high] }]],
-                          }
-                        : undefined,
+                markLine: k === 0 ? referenceLine([[{ coord: [low, low] }, { coord: [high, high] }]]) : undefined,
                 data: rows.filter((row) => row[0] === op).map((row) => ({ value: row.slice(-3, -1), row })),
             })),
         }),

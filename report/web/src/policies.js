@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Policies side by side: a table, and every run as a dot.
-import { axisStyle, legendStyle } from "./chart.js";
+import { axisStyle, legendStyle, referenceLine } from "./chart.js";
 import {
     baseline,
     completed,
@@ -386,16 +386,7 @@ function grouped(key) {
                 itemStyle: { borderColor: colour("page"), borderWidth: 0.5 },
                 emphasis: { focus: "series" },
                 data: points.map((p) => p.ratio),
-                markLine:
-                    policy === policies[0]
-                        ? {
-                              silent: true,
-                              symbol: "none",
-                              label: { show: false },
-                              lineStyle: { color: colour("muted"), type: "solid", width: 1 },
-                              data: [{ yAxis: 1 }],
-                          }
-                        : undefined,
+                markLine: policy === policies[0] ? referenceLine([{ yAxis: 1 }], "solid") : undefined,
             })),
         }),
         data: () => ({

@@ -5,7 +5,8 @@
 #include "collective/nccl/xml/topology.h"
 #include "tests/config/load.h"
 
-// The machine of a text, of which hwloc's needs a machine that it is like (NULL = NCCL's).
+// Read a machine from a text: NCCL's topology (`like` NULL), or hwloc's, which needs the name of a
+// similar machine.
 static struct nccl_machine *machine_read(const char *text, size_t n, const char *like,
                                          struct err *err)
 {
