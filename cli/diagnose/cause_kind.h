@@ -49,7 +49,7 @@ struct cause_kind {
     bool finer;  // strengths between them are possible
     bool drawn;  // chance decides on its effect, so more than one seed is run
     bool (*may)(const struct facts *f);
-    // Write what it is, and its settings, each ended by '\n'.
+    // Write what it is, and its settings, each ended by '\n'; none where that is how it is already.
     void (*form)(const struct facts *f, const char *at, double strength, FILE *words, FILE *set);
 };
 

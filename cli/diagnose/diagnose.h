@@ -18,16 +18,19 @@ struct hypothesis {
     json_t *set;     // a list of PATH=VALUE; "faults[+]" is the end of a list
     /* after the runs (likelihood.c) */
     struct fit_point *point; // NULL = it did not run
+    struct fit_point *large; // with the larger sizes; NULL = it did not run with them
     double misfit;           // INFINITY = it has none
 };
 
 struct cause {
     const struct cause_kind *kind;
-    char *at;          // the place; "" = all of the network
+    char *at;                          // the place; "" = all of the network
+    const struct cause_kind *parts[2]; // of a pair; NULL = it is none
     double stands_for; // places that are alike and were not tried, this one included
     /* after the runs */
     size_t best; // the hypothesis with the least misfit; SIZE_MAX = none has run
     double rank; // its misfit, averaged over strengths and places as a likelihood is
+    double more; // to be added for what it gives at larger sizes; 0 = they were not tried
     /* of the first cause of a kind, from all its hypotheses; NULL = the healthy network's */
     double *spread;  // [value] variance of its logarithm among seeds
     double *related; // [value * measured + value] correlations of the measured ones among seeds
@@ -44,7 +47,9 @@ struct diagnosis {
     struct hypothesis *list; // [0] is the healthy network
     struct fit_form *forms;  // [n] theirs
     size_t n, cap;
-    size_t measured; // values that were measured; probes follow, which separate causes
+    // Values that were measured, then those of sizes that only the nearest causes are tried with;
+    // probes follow, which separate causes.
+    size_t measured, later;
     size_t clock;    // the measured time of the job; SIZE_MAX = there is none
     size_t *alike;   // [value] the first one of the same quantity at an alike place
     double *spread;  // [value] variance of its level among seeds
@@ -117,6 +122,18 @@ double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h);
 double usual_misfit(const struct diagnosis *d);
 // Average the likelihoods of a cause over its strengths: writes `best` and `rank`.
 void cause_rank(struct diagnosis *d, size_t cause);
+
+// That of the first `n` larger sizes alone, without what a wide spread costs. NAN = it did not run
+// with them.
+double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t n);
+
+/* ---- sizes that take long (larger.c) ---- */
+
+// After the runs of the healthy network: if it is far from what was measured at larger sizes alone,
+// all causes are tried with the smallest of them at which it is.
+void larger_promote(struct diagnosis *d);
+// Run the first causes with the larger sizes, and put the order right.
+void larger_try(struct diagnosis *d);
 
 /* ---- strengths between those that have run (strengths.c) ---- */
 

@@ -77,7 +77,7 @@ static int take_measured(struct diagnosis *d, struct err *err)
     json_t *job = json_object_get(json, "workload") ? NULL : measured_files_job(&d->files, machine);
     if (job)
         json_object_set_new(json, "workload", job);
-    if (d->files.n_sizes > 0 && (check_job(d, err) != 0 || network_ranks(d, &ranks, err) != 0))
+    if ((d->files.n_sizes > 0 && check_job(d, err) != 0) || network_ranks(d, &ranks, err) != 0)
         return -1;
     const char *op = json_string_value(json_object_get(draft_job(json), "op"));
     if (measured_files_take(&d->files, &d->fit.measured, op, ranks, is_of_library(d), &bytes,
@@ -180,7 +180,8 @@ static const char diagnose_text[] =
     "names of NICs and switches (np_cnp_sent, rx_prio3_pause, out_discards), and which may have "
     "tests between two ranks (latency, bandwidth, message_rate); a table of nccl-tests or OSU; "
     "traces of PyTorch's profiler or logs of NCCL's Inspector, whose collectives of all ranks "
-    "count; a log of NCCL, whose settings are tried. Several files are taken together. The "
+    "count; a log of NCCL, whose settings are tried; FILE@rank3->rank9, a table of perftest between two "
+    "ranks; FILE@rank3, a capture at the port of one. Several files are taken together. The "
     "scenario describes the network as it should be, with the job that was measured, or --job "
     "names a scenario that has it; without a job it is the collective of the table.\n\n"
     "  collwire diagnose nccl-tests.txt --network cluster.json\n"

@@ -14,6 +14,7 @@
 
 #define STEP_NOISE "200ns" // mean delay of a rank before a step, on a quiet host
 #define TOO_LONG 4.0       // times the longer one of the measured and the healthy time
+#define SLOWER 5.0         // times the healthy time, where no time was measured
 #define MANY_HOPS 2e6      // packet-hops of a run, from which the hybrid network is tried
 #define LARGE_HOPS 12e6    // of sizes that packets would take too long for
 #define HYBRID_ERROR 0.02  // of the job's time, that it may have
@@ -73,9 +74,10 @@ static int check_places(const struct diagnosis *d, struct err *err)
     int status = 0;
     for (size_t i = 0; i < d->measured; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
-        if (v->job || !isnan(observed_predict(v, d->facts.metrics)))
+        bool sized = v->job && *v->job == '.' && !json_object_get(fact_job(&d->facts), "bytes");
+        if (!sized && (v->job || !isnan(observed_predict(v, d->facts.metrics))))
             continue;
-        char *where = text_format("line %u", v->line);
+        char *where = v->line > 0 ? text_format("line %u", v->line) : memory_text("MEASURED");
         status = err_add(err, where, "the results have no %s %s", v->quantity, v->place);
         free(where);
     }
@@ -105,26 +107,41 @@ int healthy_run(struct diagnosis *d, struct err *err)
     return check_places(d, err);
 }
 
-// A run that takes several times as long as the healthy ones and the measured one is wrong already,
-// and ends there.
-void limit_runs(struct diagnosis *d)
+// The mean time of a value over the seeds of the healthy network, in ns.
+static double healthy_ns(const struct diagnosis *d, size_t value)
 {
     const struct fit_point *healthy = d->list[0].point;
-    double longest = d->facts.time_ns;
+    double longest = 0;
+    for (uint64_t s = 0; s < healthy->seeds; s++)
+        longest = fmax(longest, fit_value(&d->fit, healthy, d->fit.first_seed + 1 + s, value));
+    return longest;
+}
+
+// A run that takes several times as long as the healthy ones and the measured one is wrong already,
+// and ends there. Where no time of the job was measured, that of other sizes says by how much it
+// may have been longer.
+void limit_runs(struct diagnosis *d)
+{
+    double longest = d->facts.time_ns, slower = 0;
     struct err unsaid = {0};
-    if (json_at_path(d->fit.draft.json, "limits.sim_time"))
-        return;
-    for (size_t i = 0; i < d->measured; i++) {
-        const struct observed_value *v = &d->fit.measured.list[i];
-        if (strcmp(v->quantity, "time") != 0)
-            continue;
-        longest = fmax(longest, v->value);
-        for (uint64_t s = 0; s < healthy->seeds; s++)
-            longest = fmax(longest, fit_value(&d->fit, healthy, d->fit.first_seed + 1 + s, i));
-    }
     ps_t ack_ps = 0; // which TCP's receivers hold back from a message that counts as done
     parse_time(fact_text(&d->facts, "transport.delayed_ack.timeout"), &ack_ps);
-    char *limit = text_format("%.0fns", TOO_LONG * longest + (double)ack_ps / (double)PS_PER_NS);
+    double ack_ns = (double)ack_ps / (double)PS_PER_NS;
+    if (json_at_path(d->fit.draft.json, "limits.sim_time"))
+        return;
+    for (size_t i = 0; i < d->measured + d->later; i++) {
+        struct observed_value *v = &d->fit.measured.list[i];
+        if (strcmp(v->quantity, "time") != 0)
+            continue;
+        double healthy = healthy_ns(d, i), both = fmax(healthy, v->value);
+        slower = fmax(slower, healthy > 0 ? both / healthy : 1);
+        if (v->job)
+            v->limit_ns = TOO_LONG * both + ack_ns;
+        else
+            longest = fmax(longest, both);
+    }
+    longest = fmax(longest, d->facts.time_ns * (slower > 0 ? slower : SLOWER));
+    char *limit = text_format("%.0fns", TOO_LONG * longest + ack_ns);
     draft_set(&d->fit.draft, "limits.sim_time", limit, &unsaid);
     fit_keep_in(&d->fit, KEPT_RUNS, &unsaid); // those of another limit are others
     err_free(&unsaid);

@@ -51,6 +51,13 @@ size_t hypothesis_add(struct diagnosis *d, size_t cause, double strength)
     return d->n - 1;
 }
 
+static void drop_last(struct diagnosis *d)
+{
+    struct hypothesis *last = &d->list[--d->n];
+    free(last->words);
+    json_decref(last->set);
+}
+
 void hypothesis_join(struct diagnosis *d, size_t a, size_t b)
 {
     const struct hypothesis x = d->list[a], y = d->list[b];
@@ -60,6 +67,8 @@ void hypothesis_join(struct diagnosis *d, size_t a, size_t b)
     char *at = text_format("%s%s%s", first, *first && *second ? ", " : "", second);
     size_t cause = add_cause(d, &cause_two, at, 1);
     free(at);
+    d->causes[cause].parts[0] = d->causes[x.cause].kind;
+    d->causes[cause].parts[1] = d->causes[y.cause].kind;
     take(d, (struct hypothesis){
                 .cause = cause, .words = text_format("%s, and %s", x.words, y.words), .set = set});
 }
@@ -155,8 +164,11 @@ static void add_kind(struct diagnosis *d, const struct cause_kind *kind)
     else
         add_at_links(d, kind);
     for (size_t c = from; c < d->n_causes; c++)
-        for (size_t s = 0; s < (kind->strengths ? kind->n_strengths : 1); s++)
-            hypothesis_add(d, c, kind->strengths ? kind->strengths[s] : 0);
+        for (size_t s = 0; s < (kind->strengths ? kind->n_strengths : 1); s++) {
+            size_t made = hypothesis_add(d, c, kind->strengths ? kind->strengths[s] : 0);
+            if (json_array_size(d->list[made].set) == 0)
+                drop_last(d);
+        }
 }
 
 /* ---- settings ---- */
@@ -212,7 +224,8 @@ int hypotheses_make(struct diagnosis *d, struct err *err)
     static struct kind_rows (*const tables[KIND_TABLES])(void) = {kinds_of_links, kinds_of_switches,
                                                                   kinds_of_hosts, kinds_of_jobs};
     list_jobs(d->fit.draft.json);
-    d->measured = d->fit.measured.n;
+    d->later = d->files.n_later;
+    d->measured = d->fit.measured.n - d->later;
     if (healthy_run(d, err) != 0)
         return -1;
     probes_add(d, d->facts.metrics);

@@ -5,6 +5,7 @@
 // where the interpolated values come nearest; and the nearest over more seeds. What does not come
 // nearer than the healthy network is no cause.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@
 #define BEST_KIND 3     // of one kind at most
 #define BETTER 4.0      // by which the misfit of a cause is below the healthy network's: two sigmas
 #define SURE 8.0        // by which its rank is, if the healthy network is within its spread
+#define LARGER 9.0      // the misfit of a larger size up to which the network is healthy
 #define PAIRS_OF 8      // best causes that are joined in pairs
 #define TESTED 6        // best causes for which the results of further tests are predicted
 #define PAIR_LEFT 0.5   // of the misfit of the best one that a pair may leave, at most
@@ -119,7 +121,7 @@ static double kind_rank(const struct diagnosis *d, const struct cause *best)
     for (size_t c = 0; c < d->n_causes; c++)
         if (&d->causes[c] != best && is_kind(&d->causes[c], best))
             sum += exp((best->rank - d->causes[c].rank) / 2);
-    return best->rank - 2 * log(sum);
+    return best->rank - 2 * log(sum) + best->more;
 }
 
 bool cause_ties(const struct diagnosis *d, const struct cause *c)
@@ -242,7 +244,7 @@ static void run_tests(struct diagnosis *d)
         numbers[i] = d->causes[d->order[i]].best;
         before[i] = d->list[numbers[i]].point;
     }
-    d->fit.spare = false;
+    d->fit.stage = STAGE_TESTS;
     run_list(d, numbers, n, BEST_SEEDS);
     for (size_t i = 0; i < n; i++)
         if (!d->list[numbers[i]].point) // it was interrupted
@@ -253,12 +255,14 @@ static void run_tests(struct diagnosis *d)
 bool diagnosis_run(struct diagnosis *d)
 {
     const size_t healthy = 0;
+    d->fit.stage = STAGE_TESTS;
     run_list(d, &healthy, 1, HEALTHY_SEEDS);
     if (!d->list[0].point)
         return false;
     limit_runs(d);
-    d->fit.spare = true;
+    d->fit.stage = STAGE_FIRST;
     spread_of_seeds(d);
+    larger_promote(d);
     d->list[0].misfit = hypothesis_misfit(d, &d->list[0]);
     run_from(d, 1);
     deepen(d, d->n_causes, 1, FIRST_SEEDS); // how far runs of each kind are spread
@@ -269,13 +273,25 @@ bool diagnosis_run(struct diagnosis *d)
     put_in_order(d);
     const struct cause *first = d->n_order > 0 ? &d->causes[d->order[0]] : NULL;
     d->healthy = d->list[0].misfit <= usual_misfit(d) &&
+                 larger_misfit(d, &d->list[0], d->later) < LARGER &&
                  (!first || d->list[0].misfit - kind_rank(d, first) < SURE);
+    if (getenv("DIAG_DEBUG"))
+        fprintf(
+            stderr,
+            "DEBUG misfit %.1f usual %.1f larger %.1f first %s rank %.1f misfit %.1f sure %.1f\n",
+            d->list[0].misfit, usual_misfit(d), larger_misfit(d, &d->list[0], d->later),
+            first ? first->kind->name : "-", first ? kind_rank(d, first) : 0,
+            first ? d->list[first->best].misfit : 0,
+            first ? d->list[0].misfit - kind_rank(d, first) : 0);
     if (!d->healthy && d->n_order > 1 && d->list[first->best].misfit > usual_misfit(d) &&
         cause_explains(d, first) < ALONE && !d->fit.interrupted) {
         join_pairs(d);
         put_in_order(d);
     }
-    if (!d->healthy && !d->fit.interrupted)
+    if (!d->healthy && !d->fit.interrupted) {
+        larger_try(d);
+        put_in_order(d);
         run_tests(d);
+    }
     return true;
 }

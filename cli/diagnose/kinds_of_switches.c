@@ -28,9 +28,11 @@ static const double mtus[] = {256, 512, 1024, 2048, 4096};
 
 static void mtu(const struct facts *f, const char *at, double bytes, FILE *words, FILE *set)
 {
-    (void)f, (void)at;
+    uint64_t own = 0;
+    (void)at;
     fprintf(words, "an MTU of %.0f B", bytes);
-    fprintf(set, "transport.mtu=%.0fB\n", bytes);
+    if (parse_bytes(fact_text(f, "transport.mtu"), &own) != 0 || own != (uint64_t)bytes)
+        fprintf(set, "transport.mtu=%.0fB\n", bytes);
 }
 
 static void frame(const struct facts *f, const char *at, double none, FILE *words, FILE *set)
@@ -81,10 +83,11 @@ static double threshold(const struct facts *f, const char *path, double unless)
 static void ecn_units(const struct facts *f, const char *at, double by, FILE *words, FILE *set)
 {
     (void)at;
-    fprintf(words, "ECN thresholds %g times as large", by);
-    fprintf(set, "switch.ecn.kmin=%.0fB\nswitch.ecn.kmax=%.0fB\n",
-            by * threshold(f, "switch.ecn.kmin", 400e3) + 1,
-            by * threshold(f, "switch.ecn.kmax", 1600e3) + 2);
+    double kmin = by * threshold(f, "switch.ecn.kmin", 400e3),
+           kmax = by * threshold(f, "switch.ecn.kmax", 1600e3);
+    fprintf(words, "ECN thresholds %g times those of the scenario: kmin %.4g KB, kmax %.4g KB", by,
+            kmin / 1e3, kmax / 1e3);
+    fprintf(set, "switch.ecn.kmin=%.0fB\nswitch.ecn.kmax=%.0fB\n", kmin + 1, kmax + 2);
 }
 
 static bool has_balancing(const struct facts *f)

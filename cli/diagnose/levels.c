@@ -49,7 +49,7 @@ double measured_level(const struct diagnosis *d, size_t value)
 // A link that the network of a hypothesis has not carries nothing.
 static double of_network(const struct observed_value *v, double value)
 {
-    static const char *const of_links[] = {"utilization", "bytes", "max_queue", "marks"};
+    static const char *const of_links[] = {"utilization", "bytes", "packets", "max_queue", "marks"};
     bool none = false;
     for (size_t i = 0; i < sizeof of_links / sizeof *of_links && isnan(value) && *v->place; i++)
         none |= observed_same_quantity(v->quantity, of_links[i]);

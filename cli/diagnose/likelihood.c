@@ -17,6 +17,8 @@
 #define FAR 3.0          // standard deviations from which a distance counts by its logarithm
 #define LEVELS 2.3       // standard deviations of chi square up to which a network is healthy
 #define RELATED_MOST 100 // values; of more no correlations are computed
+#define NEVER 4.0        // twice the power of 1 + seeds by which a count is rare that none has
+#define NOT_ENDED 60.0   // of a run that took several times as long as was measured
 #define BURST 3.0        // packets of a burst, as counts vary
 
 // Variance of a measured level and of the model; counts, such as lost packets, come in bursts.
@@ -55,6 +57,16 @@ static void whiten(double *matrix, double *off, double *scale, size_t m)
     }
 }
 
+// Whether all runs of a hypothesis count none of what was counted: packets that nothing drops.
+static bool is_never(const struct diagnosis *d, const struct hypothesis *h, size_t i)
+{
+    const struct observed_value *v = &d->fit.measured.list[i];
+    bool never = observed_reach(v).counts && v->value >= 1;
+    for (uint64_t s = 0; s < h->point->seeds && never; s++)
+        never = run_value(d, h, s, i) <= 0;
+    return never;
+}
+
 // The sum over the measured values of the distance, and, if wanted, of what a wide spread costs.
 // What seeds spread together counts once.
 static double distance(const struct diagnosis *d, const struct hypothesis *h, bool with_spread)
@@ -81,7 +93,9 @@ static double distance(const struct diagnosis *d, const struct hypothesis *h, bo
     if (isfinite(sum))
         whiten(matrix, off, scale, m);
     for (size_t i = 0; i < m && isfinite(sum); i++) {
-        sum += FAR * FAR * log1p(off[i] * off[i] / (FAR * FAR));
+        double far = FAR * FAR * log1p(off[i] * off[i] / (FAR * FAR)),
+               never = is_never(d, h, i) ? NEVER * log(1 + (double)h->point->seeds) : 0;
+        sum += fmax(far, never);
         if (with_spread)
             sum += log(scale[i] * scale[i] / usual[i]);
     }
@@ -92,6 +106,21 @@ static double distance(const struct diagnosis *d, const struct hypothesis *h, bo
 double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h)
 {
     return h->point ? distance(d, h, true) : INFINITY;
+}
+
+double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t n)
+{
+    const struct fit_point *point = h->cause == SIZE_MAX ? h->point : h->large;
+    double sum = point ? 0 : (double)NAN;
+    for (size_t i = d->measured; i < d->measured + n && point; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        double mean = 0, seeds = (double)point->seeds, here = measured_level(d, i);
+        for (uint64_t s = 0; s < point->seeds; s++)
+            mean += value_level(v, fit_value(&d->fit, point, d->fit.first_seed + 1 + s, i)) / seeds;
+        double var = fixed_variance(v, mean) + d->spread[i] * (1 + 1 / seeds), off = mean - here;
+        sum += isnan(mean) ? NOT_ENDED : FAR * FAR * log1p(off * off / var / (FAR * FAR));
+    }
+    return sum;
 }
 
 // Counts that are 0 and should be say nothing of its spread.

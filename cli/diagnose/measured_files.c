@@ -17,8 +17,10 @@
 
 #define USUAL_SPREAD 0.03  // of a measurement that nobody has repeated
 #define BYTES_OF_RUN 256e6 // of all ranks together, that a run may have
+#define BYTES_OF_LARGE 4e9 // that a few runs may have
 #define SMALL_BYTES 262144 // below, what starts a collective counts, which textbook jobs lack
 #define SIZES_TAKEN 3
+#define BELOW 4 // times, that a size between is below the largest
 #define APART 8 // times, from one size that is taken to the next
 
 /* ---- lists ---- */
@@ -48,9 +50,11 @@ static int take_op(struct measured_files *m, const char *path, const char *op, s
 
 /* ---- kinds of files ---- */
 
-static int read_values(struct measured_files *m, const char *path, struct err *err)
+static int read_values(struct measured_files *m, const char *path, const char *place,
+                       struct err *err)
 {
     struct observed more;
+    (void)place; // its lines have theirs
     int status = observed_read(&more, path, err);
     for (size_t i = 0; i < more.n; i++)
         if (!more.list[i].stated && more.list[i].relative < USUAL_SPREAD)
@@ -89,17 +93,19 @@ static const char *main_op(const struct measured_table *t)
 }
 
 // A table, or a recording: a file of it, or its folder.
-static int read_table(struct measured_files *m, const char *path, struct err *err)
+static int read_table(struct measured_files *m, const char *path, const char *place,
+                      struct err *err)
 {
     struct measured_table table;
     if (beside_table(&table, path, err) != 0)
         return -1;
+    if (table.what != AGAINST_COLLECTIVES) {
+        int taken = measured_messages_take(m, &table, path, place, err);
+        measured_table_free(&table);
+        return taken;
+    }
     const char *op = main_op(&table);
-    int status = table.what == AGAINST_COLLECTIVES
-                     ? take_op(m, path, op, err)
-                     : err_add(err, path,
-                               "has messages between two hosts, and does not say which: give them "
-                               "as values, latency,rank0->rank9,2.1,us");
+    int status = take_op(m, path, op, err);
     for (size_t i = 0; i < table.n && status == 0; i++) {
         const struct measured_row *row = &table.rows[i];
         if (table.recording && (strcmp(row->op, op) != 0 || row->ranks != table.world))
@@ -113,8 +119,9 @@ static int read_table(struct measured_files *m, const char *path, struct err *er
     return status;
 }
 
-static int read_log(struct measured_files *m, const char *path, struct err *err)
+static int read_log(struct measured_files *m, const char *path, const char *place, struct err *err)
 {
+    (void)place;
     struct nccl_log log;
     int status = nccl_log_read(&log, path, err);
     for (size_t i = 0; status == 0 && i < log.n_variables; i++) {
@@ -128,14 +135,6 @@ static int read_log(struct measured_files *m, const char *path, struct err *err)
     }
     nccl_log_free(&log);
     return status;
-}
-
-static int refuse_capture(struct measured_files *m, const char *path, struct err *err)
-{
-    (void)m;
-    return err_add(err, path,
-                   "is a packet capture of one place: give what it shows as values, such as cnps, "
-                   "marks or bytes of rank3");
 }
 
 /* ---- all files ---- */
@@ -164,26 +163,30 @@ int measured_files_read(struct measured_files *m, const char *const *paths, size
 {
     static const struct {
         const char *format;
-        int (*read)(struct measured_files *m, const char *path, struct err *err);
+        int (*read)(struct measured_files *m, const char *path, const char *place, struct err *err);
     } readers[] = {{"values", read_values},
                    {"table", read_table},
                    {"nccl-log", read_log},
-                   {"capture", refuse_capture}};
+                   {"capture", measured_capture_read}};
     int status = 0;
     *m = (struct measured_files){0};
     for (size_t i = 0; i < n; i++) {
         struct stat there;
         struct content content = {0};
-        bool folder = stat(paths[i], &there) == 0 && S_ISDIR(there.st_mode);
-        if (!folder && content_read(&content, paths[i], err) != 0) {
+        const char *place;
+        char *path = measured_file_of(paths[i], &place);
+        bool folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+        if (!folder && content_read(&content, path, err) != 0) {
             status = -1;
+            free(path);
             continue;
         }
         const char *format = folder ? "table" : format_of(&content);
         content_free(&content);
         for (size_t k = 0; k < sizeof readers / sizeof *readers; k++)
             if (strcmp(readers[k].format, format) == 0)
-                status |= readers[k].read(m, paths[i], err);
+                status |= readers[k].read(m, path, place, err);
+        free(path);
     }
     if (status == 0 && m->values.n + m->n_sizes == 0)
         status = err_add(err, paths[0], "has no measured value or time");
@@ -259,6 +262,30 @@ static size_t choose(struct measured_files *m, uint32_t ranks, bool small_too,
     return n;
 }
 
+// Sizes beyond those that are tried with all causes: the largest, and one between, the smaller one
+// first. Returns the bytes of the largest of all.
+static uint64_t take_larger(struct measured_files *m, struct observed *list, uint64_t bytes,
+                            uint32_t ranks)
+{
+    size_t last = m->n_sizes, between;
+    while (last > 0 && (double)m->sizes[last - 1].bytes * ranks > BYTES_OF_LARGE)
+        last--;
+    if (last == 0 || m->sizes[last - 1].bytes <= bytes)
+        return bytes;
+    for (between = last - 1; between > 0; between--) // the largest one that is far below
+        if (m->sizes[between - 1].bytes <= m->sizes[last - 1].bytes / BELOW)
+            break;
+    const size_t taken[] = {between, last};
+    for (size_t k = 0; k < 2; k++) {
+        if (taken[k] == 0 || m->sizes[taken[k] - 1].bytes <= bytes)
+            continue;
+        want_size(list, &m->sizes[taken[k] - 1], true);
+        list->list[list->n - 1].later = STAGE_LARGE;
+        m->n_later++;
+    }
+    return m->sizes[last - 1].bytes;
+}
+
 int measured_files_take(struct measured_files *m, struct observed *list, const char *op,
                         uint32_t ranks, bool small_too, uint64_t *bytes, struct err *err)
 {
@@ -269,6 +296,12 @@ int measured_files_take(struct measured_files *m, struct observed *list, const c
     measured_factor_check(m->factor, "MEASURED", op ? op : "all_reduce", ranks, err);
     *list = m->values;
     m->values = (struct observed){0};
+    char *pair = measured_pairs_fill(list, ranks);
+    if (pair)
+        note(m, text_format("tests between two hosts are taken as of %s; FILE@rank3->rank9 names "
+                            "others",
+                            pair));
+    free(pair);
     *bytes = 0;
     for (size_t i = 0; i < m->n_sizes && m->per_rank; i++)
         if (__builtin_mul_overflow(m->sizes[i].bytes, ranks, &m->sizes[i].bytes))
@@ -280,12 +313,14 @@ int measured_files_take(struct measured_files *m, struct observed *list, const c
         want_size(list, &m->sizes[chosen[k]], job_too || k > 0);
     if (n > 0 && !job_too)
         *bytes = m->sizes[chosen[0]].bytes;
+    uint64_t largest = n == 0 ? 0 : m->sizes[chosen[0]].bytes;
+    if (n > 0 && !m->large)
+        largest = take_larger(m, list, largest, ranks);
+    if (n > 0 && n + m->n_later < m->n_sizes)
+        note(m, text_format("%zu of %zu sizes were simulated, %s %.4g MB", n + m->n_later,
+                            m->n_sizes, m->large ? "from" : "up to", (double)largest / 1e6));
     if (m->n_sizes > 0 && n == 0)
         return err_add(err, "MEASURED", "of %zu sizes none is %d KiB or more", m->n_sizes,
                        SMALL_BYTES / 1024);
-    if (n < m->n_sizes)
-        note(m, text_format("%zu of %zu sizes are used, the %s %.4g MB", n, m->n_sizes,
-                            m->large ? "smallest" : "largest",
-                            (double)m->sizes[chosen[0]].bytes / 1e6));
     return 0;
 }

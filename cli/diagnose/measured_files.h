@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/diagnose/cause_kind.h"
+#include "cli/measured/measured_table.h"
 #include "cli/options/options.h"
 
 // A time of the job with another size.
@@ -19,6 +20,7 @@ struct measured_files {
     uint32_t ranks;    // of a recording; 0 = no file says it
     double factor;     // busbw by algbw of a table; 0 = not known
     bool large;        // all sizes are too large for packets
+    size_t n_later;    // last values of the list that few causes are tried with
     bool per_rank;     // sizes are those that a rank contributes (OSU)
     char *environment; // "NCCL_ALGO=Ring NCCL_PROTO=LL", as a log of NCCL has it; NULL = none
     char *notes;       // lines: what was left out
@@ -38,3 +40,21 @@ json_t *measured_files_job(const struct measured_files *m, bool on_machine);
 // to have; 0 = its own.
 int measured_files_take(struct measured_files *m, struct observed *list, const char *op,
                         uint32_t ranks, bool small_too, uint64_t *bytes, struct err *err);
+
+/* ---- files of one host or a pair (measured_ends.c) ---- */
+
+// The file of FILE@PLACE, to be freed; `place` is "" where the argument is the name of a file.
+char *measured_file_of(const char *path, const char **place);
+// Add a value in the unit of the results, which is shown in `unit`: that of the results by `scale`.
+void measured_value_add(struct measured_files *m, const char *quantity, const char *place,
+                        double value, double spread, const char *unit, double scale);
+// Take what a capture of one host says: packets, marks, CNPs, retransmissions, goodput. Returns 0,
+// or -1 with an error.
+int measured_capture_read(struct measured_files *m, const char *path, const char *place,
+                          struct err *err);
+// Take the latency or the bandwidth of a table of messages; without a place it has no job yet.
+int measured_messages_take(struct measured_files *m, const struct measured_table *t,
+                           const char *path, const char *place, struct err *err);
+// Give tests without a place one: the first rank and that in the middle. Returns it, to be freed;
+// NULL = all have one.
+char *measured_pairs_fill(struct observed *values, uint32_t ranks);

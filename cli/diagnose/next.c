@@ -24,13 +24,25 @@ static const struct {
     {"latency", "run ib_write_lat", "us", 1e3, false},
     {"bandwidth", "run ib_write_bw", "Gb/s", 1e9, false},
     {"message_rate", "run ib_write_bw with messages of 64 B", "M messages/s", 1e6, false},
-    {"lowest_bandwidth", "run ib_write_bw of each rank with the next one and take the lowest",
-     "Gb/s", 1e9, true},
-    {"highest_bandwidth", "run ib_write_bw of each rank with the next one and take the highest",
-     "Gb/s", 1e9, true},
+    {"lowest_bandwidth",
+     "run ib_write_bw of each rank with the next one (or the +Nth) and take the lowest of", "Gb/s",
+     1e9, true},
+    {"highest_bandwidth",
+     "run ib_write_bw of each rank with the next one (or the +Nth) and take the highest of", "Gb/s",
+     1e9, true},
+    {"small_time", "run the same collective with 8 KB", "us", 1e3, true},
     {"idle_bytes", "read the bytes that the ports of hosts send while the job stands", "MB", 1e6,
      true},
 };
+
+// Ranks of a server, which have links of their own: the size of the first of several dimensions.
+static uint32_t ranks_of_server(const struct facts *f)
+{
+    const json_t *dims = fact(f, "topology.dims");
+    return json_array_size(dims) > 1
+               ? (uint32_t)json_integer_value(json_object_get(json_array_get(dims, 0), "size"))
+               : 1;
+}
 
 void probes_add(struct diagnosis *d, const json_t *metrics)
 {
@@ -38,14 +50,24 @@ void probes_add(struct diagnosis *d, const json_t *metrics)
                                          "timeouts", "retransmitted", "max_queue"};
     struct observed *m = &d->fit.measured;
     const json_t *links = json_object_get(metrics, "links"), *link;
+    uint32_t inner = ranks_of_server(&d->facts);
     size_t i;
     for (i = 0; i < sizeof totals / sizeof *totals; i++)
         observed_want(m, totals[i], "");
     for (i = 0; i < sizeof tests / sizeof *tests && d->facts.n_ranks > 1; i++) {
-        char *place = tests[i].all ? text_format("rank0-%u", d->facts.n_ranks - 1)
-                                   : text_format("rank0->rank%u", d->facts.n_ranks / 2);
+        bool of_job = strcmp(tests[i].quantity, "small_time") == 0;
+        if (of_job && !json_object_get(fact_job(&d->facts), "bytes"))
+            continue;
+        char *place = of_job         ? memory_text("")
+                      : tests[i].all ? text_format("rank0-%u", d->facts.n_ranks - 1)
+                                     : text_format("rank0->rank%u", d->facts.n_ranks / 2);
         observed_want(m, tests[i].quantity, place);
         free(place);
+        if (tests[i].all && !of_job && inner > 1 && inner < d->facts.n_ranks) {
+            place = text_format("rank0-%u+%u", d->facts.n_ranks - 1, inner);
+            observed_want(m, tests[i].quantity, place);
+            free(place);
+        }
     }
     json_array_foreach(links, i, link)
     {
@@ -87,7 +109,7 @@ static struct separation separation_of(const struct diagnosis *d, const struct c
     const struct hypothesis *a = &d->list[here->best], *b = &d->list[there->best];
     struct separation found = {.other = there};
     double most = APART;
-    for (size_t i = d->measured; i < d->fit.measured.n; i++) {
+    for (size_t i = d->measured + d->later; i < d->fit.measured.n; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
         double x_var, y_var, x = predicted_level(d, a, i, &x_var),
                              y = predicted_level(d, b, i, &y_var);
@@ -115,23 +137,45 @@ struct separation cause_separation(const struct diagnosis *d, size_t place)
     return separation_of(d, c, other);
 }
 
+// What to read of the results of the job, by its quantity, and the unit in which it is said.
+static const struct {
+    const char *quantity, *words, *unit;
+    double scale;
+} readings[] = {
+    {"bytes", "add up the bytes of", "MB", 1e6},
+    {"packets", "add up the packets of", "packets", 1},
+    {"utilization", "read the highest utilization of", "%", 0.01},
+    {"max_queue", "read the longest queue", "KB", 1e3},
+    {"drops", "count dropped packets", "", 1},
+    {"marks", "count packets with ECN marks", "", 1},
+    {"cnps", "count CNPs", "", 1},
+    {"pauses", "count PFC pause frames", "", 1},
+    {"timeouts", "count timeouts", "", 1},
+    {"retransmitted", "count retransmitted packets", "", 1},
+};
+
 char *cause_next(const struct diagnosis *d, size_t place)
 {
     const struct cause *c = &d->causes[d->order[place]];
     struct separation s = cause_separation(d, place);
+    const char *words = NULL, *unit = "";
+    double scale = 1;
     if (!s.value)
         return memory_text(c->kind->next);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        if (strcmp(tests[i].quantity, s.value->quantity) == 0)
-            return text_format("%s, %s: %.3g %s, or %.3g where %s", tests[i].words, s.value->place,
-                               s.here / tests[i].scale, tests[i].unit, s.there / tests[i].scale,
-                               d->list[s.other->best].words);
-    bool several = strchr(s.value->place, '*') != NULL,
-         all = strcmp(s.value->quantity, "bytes") == 0;
-    return text_format("measure %s%s%s%s: %.3g, or %.3g where %s",
-                       !several ? ""
-                       : all    ? "all "
-                                : "the highest ",
-                       s.value->quantity, *s.value->place ? " of " : "", s.value->place, s.here,
-                       s.there, d->list[s.other->best].words);
+        if (strcmp(tests[i].quantity, s.value->quantity) == 0) {
+            words = tests[i].words;
+            unit = tests[i].unit;
+            scale = tests[i].scale;
+        }
+    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
+        if (strcmp(readings[i].quantity, s.value->quantity) == 0) {
+            words = readings[i].words;
+            unit = readings[i].unit;
+            scale = readings[i].scale;
+        }
+    const char *space = *unit && strcmp(unit, "%") != 0 ? " " : "", *at = s.value->place;
+    return text_format("%s%s%s: %.3g%s%s if so, %.3g%s%s if it is the %s one",
+                       words ? words : s.value->quantity, *at ? " " : "", at, s.here / scale, space,
+                       unit, s.there / scale, space, unit, place > 0 ? "first" : "second");
 }

@@ -16,7 +16,7 @@ struct fit_point {
     double *log_mean, *log_error;
     char *key;      // the texts of the values
     bool asked;     // this search has asked for it, so its runs count in the budget
-    bool brief;     // it ran without what `spare` leaves out
+    unsigned stage; // of the fit when it ran
     uint64_t seeds; // of the mean
 };
 
@@ -37,7 +37,7 @@ struct fit {
     struct observed measured;
     uint64_t seeds, budget; // runs at most
     uint64_t first_seed;    // seeds that are left out before them
-    bool spare;             // leave out runs of their own of values that are held out
+    unsigned stage;         // values of later ones are left out (enum observed_stage)
     char *store;            // file of runs that have ended; NULL = none
     char *scenario_mark;    // of the scenario and the quantities, in the store
     json_t *known;          // by key and seed: list of values

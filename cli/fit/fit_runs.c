@@ -47,8 +47,8 @@ static char *key_of(const struct fit *f, const double *places)
 
 static char *run_key(const struct task *t)
 {
-    return text_format("%s seed %llu%s", t->point->key, (unsigned long long)t->seed,
-                       t->point->brief ? " brief" : "");
+    return text_format("%s seed %llu stage %u", t->point->key, (unsigned long long)t->seed,
+                       t->point->stage);
 }
 
 // The settings of a run; their texts are not freed, since the worker ends soon.
@@ -91,9 +91,14 @@ static struct options settings_for(const struct fit *f, const struct task *t, co
     if (job && path == 0) // a test, which has its own end
         options_set(&sets, "limits.sim_time", "auto");
     bool listed = false;
-    for (size_t i = 0; i < f->measured.n; i++)
-        listed |=
-            same_job(f->measured.list[i].job, job) && observed_is_of_messages(&f->measured.list[i]);
+    for (size_t i = 0; i < f->measured.n; i++) {
+        const struct observed_value *v = &f->measured.list[i];
+        if (!same_job(v->job, job))
+            continue;
+        listed |= observed_is_of_messages(v);
+        if (v->limit_ns > 0)
+            options_set(&sets, "limits.sim_time", text_format("%.0fns", v->limit_ns));
+    }
     options_set(&sets, "report.flows_max", text_format("%d", listed ? FLOWS_MOST : 0));
     return sets;
 }
@@ -133,7 +138,7 @@ static void work(void *ctx, size_t task, int to_parent)
     if (f->forms && !freopen("/dev/null", "w", stderr)) // a form that the network cannot have
         _exit(EXIT_NOT_COMPLETED);                      // is left out, and nothing is said
     for (size_t i = 0; i < f->measured.n; i++) {
-        if (f->spare && list[i].held_out && list[i].job && !known[i]) {
+        if (list[i].later > f->stage && list[i].job && !known[i]) {
             values[i] = NAN;
             continue;
         }
@@ -213,14 +218,14 @@ static struct fit_point *point_of(struct fit *f, const double *places)
 {
     char *key = key_of(f, places);
     for (size_t i = 0; i < f->n_points; i++)
-        if (f->points[i]->brief == f->spare && strcmp(f->points[i]->key, key) == 0) {
+        if (f->points[i]->stage == f->stage && strcmp(f->points[i]->key, key) == 0) {
             free(key);
             return f->points[i];
         }
     struct fit_point *p = memory_zeroed(1, sizeof *p);
     memcpy(p->places, places, sizeof p->places);
     p->key = key;
-    p->brief = f->spare;
+    p->stage = f->stage;
     if (f->n_points == f->cap_points)
         f->points = memory_grow(f->points, &f->cap_points, sizeof *f->points);
     f->points[f->n_points++] = p;

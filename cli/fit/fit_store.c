@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/fit/fit.h"
+#include "cli/results/folder.h"
 #include "collwire/collwire.h"
 #include "engine/base/regular_file.h"
 #include "engine/base/rng.h"
@@ -73,7 +73,8 @@ int fit_keep_in(struct fit *f, const char *file, struct err *err)
     f->scenario_mark = mark_of(f);
     if (!folder)
         return 0;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    size_t existed;
+    if (folder_make(folder, &existed) != 0)
         return err_add(err, folder, "cannot be made: %s", strerror(errno));
     f->store = text_format("%s/%s", folder, file);
     FILE *out = fopen(f->store, "a");

@@ -28,7 +28,8 @@ void observed_want(struct observed *m, const char *quantity, const char *place)
                                               .value = 1,
                                               .relative = 1,
                                               .scale = 1,
-                                              .held_out = true};
+                                              .held_out = true,
+                                              .later = STAGE_TESTS};
 }
 
 // Note a counter that is not known, once.
@@ -194,7 +195,8 @@ static int row(struct table *t, char *cells[16], int n, struct observed_value *v
     v->unit = text_format("%s", unit);
     v->job = observed_test_job(quantity, v->place);
     if (observed_is_test(quantity) && !v->job)
-        return wrong(t, "the place of a test is rank0->rank1, or rank0-15 for all, not", v->place);
+        return wrong(t, "the place of a test is rank0->rank1, rank0-15 or rank0-15+8, not",
+                     v->place);
     v->relative = least_spread(v);
     return 0;
 }

@@ -20,6 +20,9 @@ struct observed_value {
     double scale;    // unit of the file, in that of the results
     unsigned line;
     bool held_out; // predicted, and not fitted
+    /* where its run is its own, which `job` says */
+    unsigned later;  // stage of a fit before which it is not run
+    double limit_ns; // simulated time that it may take; 0 = as the scenario says
 };
 
 struct observed {
@@ -55,12 +58,15 @@ struct observed_reach observed_reach(const struct observed_value *v);
 // Whether it is taken from the list of messages.
 bool observed_is_of_messages(const struct observed_value *v);
 
+// What a fit runs: all that has the job's own run; also sizes that take long; also tests.
+enum observed_stage { STAGE_FIRST, STAGE_LARGE, STAGE_TESTS };
+
 // Add a quantity that was not measured but shall be predicted, unless it is there.
 void observed_want(struct observed *m, const char *quantity, const char *place);
 
 // The job of a test, ib_write_lat and the like, as observed_value.job: between two ranks,
-// "rank0->rank9", or of each rank with the next one, "rank0-15"; NULL = the quantity is none, or
-// the place is neither. To be freed.
+// "rank0->rank9", or of each rank with the next one, "rank0-15", or with the one 8 further,
+// "rank0-15+8"; NULL = the quantity is none, or the place is neither. To be freed.
 char *observed_test_job(const char *quantity, const char *place);
 bool observed_is_test(const char *quantity);
 

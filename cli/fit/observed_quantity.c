@@ -9,6 +9,7 @@
 
 #include "cli/fit/observed_counter.h"
 #include "cli/fit/observed_place.h"
+#include "engine/base/memory.h"
 #include "engine/base/text.h"
 
 // The job of this name, the first one for the empty name; NULL = there is none.
@@ -43,6 +44,12 @@ static double goodput(const json_t *metrics, struct where w)
 static double fct(const json_t *metrics, struct where w)
 {
     return over_flows(metrics, w, "fct_ns", true);
+}
+
+// As ib_write_lat has it: half of a round trip of messages.
+static double delivery(const json_t *metrics, struct where w)
+{
+    return over_flows(metrics, w, "delivered_ns", true);
 }
 
 static double job_time(const json_t *metrics, struct where w)
@@ -104,7 +111,9 @@ static double pauses(const json_t *metrics, struct where w)
 // A count of all messages, or of those of a place.
 static double count(const json_t *metrics, struct where w, const char *path, const char *key)
 {
-    return *w.place == '\0' ? number_at_path(metrics, path) : over_flows(metrics, w, key, false);
+    double found =
+        *w.place == '\0' ? number_at_path(metrics, path) : over_flows(metrics, w, key, false);
+    return isnan(found) && *w.place ? zero_at(metrics, w) : found; // a rank without messages
 }
 
 static double cnps(const json_t *metrics, struct where w)
@@ -136,6 +145,11 @@ static double utilization(const json_t *metrics, struct where w)
 static double link_bytes(const json_t *metrics, struct where w)
 {
     return at_links(metrics, w, "bytes", false);
+}
+
+static double link_packets(const json_t *metrics, struct where w)
+{
+    return at_links(metrics, w, "packets", false);
 }
 
 static double any_metric(const json_t *metrics, struct where w)
@@ -187,29 +201,32 @@ static const struct quantity {
     double (*predict)(const json_t *metrics, struct where w);
     struct observed_reach reach;
     uint32_t messages, bytes; // of its own run between two ranks, or all; 0 = of the job's run
+    const char *job;          // its own run is the job with this setting; NULL = it is not
 } quantities[] = {
-    {"goodput", goodput, {1, 0.02, false}, 0, 0},
-    {"fct", fct, {1, 0.02, false}, 0, 0},
-    {"time", job_time, {1, 0.02, false}, 0, 0},
-    {"busbw", busbw, {1, 0.02, false}, 0, 0},
-    {"drops", drops, {1, 0.3, true}, 0, 0},
-    {"marks", marks, {1, 0.3, true}, 0, 0},
-    {"cnps", cnps, {1, 0.3, true}, 0, 0},
-    {"pauses", pauses, {1, 0.3, true}, 0, 0},
-    {"timeouts", timeouts, {1, 0.3, true}, 0, 0},
-    {"naks", naks, {1, 0.3, true}, 0, 0},
-    {"nic_drops", nic_drops, {1, 0.3, true}, 0, 0},
-    {"retransmitted", retransmitted, {1, 0.3, true}, 0, 0},
-    {"max_queue", max_queue, {32768, 0.2, false}, 0, 0},
-    {"utilization", utilization, {0.01, 0.02, false}, 0, 0},
-    {"bytes", link_bytes, {4096, 0.02, false}, 0, 0},
-    {"metric", any_metric, {1, 0.1, false}, 0, 0},
-    {"latency", fct, {1, 0.02, false}, 1, 2},
-    {"bandwidth", goodput, {1, 0.02, false}, 1, 4000000},
-    {"message_rate", message_rate, {1, 0.05, false}, PAIR_MESSAGES, 64},
-    {"lowest_bandwidth", lowest_bandwidth, {1, 0.02, false}, 1, 262144},
-    {"highest_bandwidth", highest_bandwidth, {1, 0.02, false}, 1, 262144},
-    {"idle_bytes", idle_bytes, {1e6, 0.02, false}, 1, 2},
+    {"goodput", goodput, {1, 0.02, false}, 0, 0, NULL},
+    {"fct", fct, {1, 0.02, false}, 0, 0, NULL},
+    {"time", job_time, {1, 0.02, false}, 0, 0, NULL},
+    {"busbw", busbw, {1, 0.02, false}, 0, 0, NULL},
+    {"drops", drops, {1, 0.3, true}, 0, 0, NULL},
+    {"marks", marks, {1, 0.3, true}, 0, 0, NULL},
+    {"cnps", cnps, {1, 0.3, true}, 0, 0, NULL},
+    {"pauses", pauses, {1, 0.3, true}, 0, 0, NULL},
+    {"timeouts", timeouts, {1, 0.3, true}, 0, 0, NULL},
+    {"naks", naks, {1, 0.3, true}, 0, 0, NULL},
+    {"nic_drops", nic_drops, {1, 0.3, true}, 0, 0, NULL},
+    {"retransmitted", retransmitted, {1, 0.3, true}, 0, 0, NULL},
+    {"max_queue", max_queue, {32768, 0.2, false}, 0, 0, NULL},
+    {"utilization", utilization, {0.01, 0.02, false}, 0, 0, NULL},
+    {"bytes", link_bytes, {4096, 0.02, false}, 0, 0, NULL},
+    {"packets", link_packets, {10, 0.02, false}, 0, 0, NULL},
+    {"metric", any_metric, {1, 0.1, false}, 0, 0, NULL},
+    {"latency", delivery, {1, 0.02, false}, 1, 2, NULL},
+    {"bandwidth", goodput, {1, 0.02, false}, 1, 4000000, NULL},
+    {"message_rate", message_rate, {1, 0.05, false}, PAIR_MESSAGES, 64, NULL},
+    {"lowest_bandwidth", lowest_bandwidth, {1, 0.02, false}, 1, 262144, NULL},
+    {"highest_bandwidth", highest_bandwidth, {1, 0.02, false}, 1, 262144, NULL},
+    {"idle_bytes", idle_bytes, {1e6, 0.02, false}, 1, 2, NULL},
+    {"small_time", job_time, {1, 0.02, false}, 0, 0, ".bytes=8192B"},
 };
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
@@ -242,7 +259,7 @@ bool observed_is_quantity(const char *name) { return quantity_of(name) != NULL; 
 
 const char *observed_words(void)
 {
-    static char words[320];
+    static char words[352];
     size_t n = 0;
     for (size_t i = 0; i < QUANTITIES; i++)
         n += (size_t)snprintf(words + n, sizeof words - n, "%s%s", i ? ", " : "",
@@ -260,7 +277,7 @@ double observed_predict(const struct observed_value *v, const json_t *metrics)
 bool observed_is_of_messages(const struct observed_value *v)
 {
     static double (*const of_messages[])(const json_t *, struct where) = {
-        goodput, fct, lowest_bandwidth, highest_bandwidth};
+        goodput, fct, delivery, lowest_bandwidth, highest_bandwidth};
     static double (*const counts[])(const json_t *, struct where) = {cnps, timeouts, retransmitted};
     const struct quantity *q = quantity_of(v->quantity);
     bool is = q->predict == any_metric; // any part of the results
@@ -282,17 +299,22 @@ struct observed_reach observed_reach(const struct observed_value *v)
 char *observed_test_job(const char *quantity, const char *place)
 {
     const struct quantity *q = quantity_of(quantity);
-    unsigned a = 0, b = 0;
+    unsigned a = 0, b = 0, far = 1;
     bool pair = sscanf(place, "rank%u->rank%u", &a, &b) == 2;
     struct text text;
-    if (q->messages == 0 || (!pair && (sscanf(place, "rank%u-%u", &a, &b) != 2 || b <= a)))
+    if (q->job)
+        return memory_text(q->job);
+    bool all = !pair && sscanf(place, "rank%u-%u+%u", &a, &b, &far) >= 2 && far > 0 && b > a &&
+               b - a >= far;
+    if (q->messages == 0 || (!pair && !all))
         return NULL;
-    unsigned step = pair ? 1 : (b - a) / RANKS_TESTED + 1, n = pair ? q->messages : (b - a) / step;
+    unsigned pairs = pair ? 1 : b - a - far + 1, step = pair ? 1 : (pairs - 1) / RANKS_TESTED + 1,
+             n = pair ? q->messages : (pairs - 1) / step + 1;
     FILE *out = text_open(&text);
     fputs("={\"kind\":\"flows\",\"connections\":\"pair\",\"flows\":[", out);
     for (unsigned i = 0; i < n; i++)
         fprintf(out, "%s{\"src\":%u,\"dst\":%u,\"bytes\":\"%uB\",\"start\":\"%uus\"}", i ? "," : "",
-                pair ? a : a + i * step, pair ? b : a + i * step + 1, q->bytes,
+                pair ? a : a + i * step, pair ? b : a + i * step + far, q->bytes,
                 pair ? 0 : i * TEST_GAP_US);
     fputs("]}", out);
     return text_close(out, &text);
@@ -301,5 +323,5 @@ char *observed_test_job(const char *quantity, const char *place)
 bool observed_is_test(const char *quantity)
 {
     const struct quantity *q = quantity_of(quantity);
-    return q && q->messages > 0;
+    return q && (q->messages > 0 || q->job);
 }

@@ -276,8 +276,9 @@ const struct option_row option_rows[] = {
      AT(together)},
     {.name = "shard",
      .argument = "I/N",
-     .help = "run only part I of N, I from 1: every Nth point, or layout",
-     .commands = "sweep plan",
+     .help = "run only part I of N, I from 1: every Nth point, or layout; of "
+             "tune, of the grid that it begins with",
+     .commands = "sweep plan tune",
      TEXT_AT(shard)},
     {.name = "search",
      .argument = "WORD",

@@ -14,6 +14,7 @@
 #include "cli/plan/cluster.h"
 #include "cli/plan/known.h"
 #include "cli/plan/plan_search.h"
+#include "cli/results/folder.h"
 #include "cli/runs/hybrid_look.h"
 #include "cli/runs/simulate.h"
 #include "cli/terminal/ends.h"
@@ -141,7 +142,8 @@ static char *file_of(const struct packets *p)
 static int read_known(struct running *r, struct err *err)
 {
     const char *folder = r->packets->folder;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    size_t existed;
+    if (folder_make(folder, &existed) != 0)
         return err_add(err, "--out", "%s: %s", folder, strerror(errno));
     known_read(r->known, folder);
     return 0;

@@ -27,6 +27,8 @@ enum ip_protocol {
     PROTOCOL_OPTIONS = 60,
 };
 
+#define ECN_CE 3 // congestion experienced, in two bits
+
 // Advance by `n` bytes; false if fewer were captured.
 static bool span_skip(struct span *span, size_t n)
 {
@@ -159,6 +161,7 @@ static enum skip ipv4_read(struct span span, struct datagram *out)
     if (get16(span.at + 6) & 0x3fff) // more fragments, or an offset
         return SKIP_FRAGMENT;
     out->protocol = span.at[9];
+    out->congested = (span.at[1] & ECN_CE) == ECN_CE;
     address_of_ipv4(span.at + 12, &out->src);
     address_of_ipv4(span.at + 16, &out->dst);
     if (skip_of_protocol(out->protocol) != SKIP_NONE)
@@ -184,6 +187,7 @@ static enum skip ipv6_read(struct span span, struct datagram *out)
         return SKIP_MALFORMED;
     size_t length = get16(span.at + 4);
     out->protocol = span.at[6];
+    out->congested = (span.at[1] >> 4 & ECN_CE) == ECN_CE; // of the traffic class
     memcpy(out->src.bytes, span.at + 8, 16);
     memcpy(out->dst.bytes, span.at + 24, 16);
     span_skip(&span, IPV6_BYTES);

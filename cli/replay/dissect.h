@@ -24,6 +24,7 @@ struct datagram {
     struct address src, dst;
     struct span body; // from the transport's header on; its length is that of the IP header
     uint8_t protocol; // IP_PROTOCOL_TCP or IP_PROTOCOL_UDP
+    bool congested;   // marked by a switch (CE, RFC 3168)
     bool own;         // addresses and MACs are those of ranks in captures of collwire
 };
 

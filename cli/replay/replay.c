@@ -347,10 +347,13 @@ static void packet_seen(struct reading *r, const struct captured *packet)
     }
     replay->packets++;
     enum skip skip = dissect(packet, &datagram);
+    bool addressed = skip == SKIP_NONE;
     if (skip == SKIP_NONE && datagram.protocol == IP_PROTOCOL_TCP)
         skip = tcp_seen(r, &datagram, packet->ns);
     else if (skip == SKIP_NONE)
         skip = udp_seen(r, &datagram, packet->ns);
+    if (addressed)
+        captured_host_note(&replay->hosts, &datagram, skip);
     if (skip == SKIP_NONE)
         replay->used++;
     else
@@ -378,6 +381,7 @@ int replay_read(struct replay *replay, const char *path, int64_t gap_ns, struct 
 void replay_free(struct replay *replay)
 {
     flow_rows_free(&replay->flows);
+    captured_hosts_free(&replay->hosts);
     free(replay->failure);
     replay->failure = NULL;
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "cli/replay/captured_host.h"
 #include "cli/replay/dissect.h"
 #include "cli/replay/flow_rows.h"
 #include "engine/base/err.h"
@@ -28,6 +29,7 @@ struct replay {
     uint64_t unordered;             // packets with a time before the one before
     int64_t first_ns, last_ns;      // earliest and latest time of a packet
     struct flow_rows flows;
+    struct captured_hosts hosts;
     char *failure; // why the capture could not be read to its end; NULL = it could
 };
 

@@ -65,6 +65,9 @@ uint64_t tune_cost(const struct tune *t);
 // better; the mean over the cases, or their quantile. The second goal has the weight `second`.
 // Places that break a guard have TUNE_BREAKS and more.
 double tune_score(struct tune *t, const double *places, double second);
+// Run part `part` of `parts` of the first grid, whose places do not depend on each other. Returns
+// how many places that is.
+size_t tune_part(struct tune *t, size_t part, size_t parts);
 // Set t->best. Returns false if nothing has run.
 bool tune_search(struct tune *t);
 // Runs below which there is no search.

@@ -158,14 +158,19 @@ static void run_batch(struct tune *t, size_t n, double (*places)[UNKNOWNS_MOST])
     free(list);
 }
 
+// Places of the first grid, of `n` for all grids.
+static size_t first_grid(const struct tune *t, size_t n)
+{
+    size_t all = combinations(t), half = n / 2 > 0 ? n / 2 : 1;
+    return all <= half ? half : all < n ? all : n;
+}
+
 // Successive halving over the choices: all on a grid, then the better half of them on a finer one.
 static void halve(struct tune *t, size_t n, double second, struct choice *best)
 {
     double(*places)[UNKNOWNS_MOST] = memory_zeroed(n, sizeof *places);
     struct choice *list = memory_zeroed(n + 1, sizeof *list);
-    size_t all = combinations(t), kept = 0, half = n / 2 > 0 ? n / 2 : 1, done = 0;
-    if (all > half)
-        half = all < n ? all : n;
+    size_t kept = 0, half = first_grid(t, n), done = 0;
     grid(t, 0, half, NULL, places);
     run_batch(t, half, places);
     for (; done < half; done++)
@@ -253,20 +258,44 @@ uint64_t tune_least(const struct tune *t)
     return tune_cost(t) * (GRID_LEAST * t->keys.n + places_around(t));
 }
 
+// Places of all grids, of `search` in all.
+static size_t grids(const struct tune *t, size_t search)
+{
+    size_t n = (size_t)(GRID * (double)search), wanted = 2 * combinations(t),
+           most = (size_t)(GRID_MOST * (double)search);
+    if (wanted > n)
+        n = wanted < most ? wanted : most;
+    return n > 0 ? n : 1;
+}
+
+// Places of the search.
+static size_t places_of(const struct tune *t)
+{
+    const struct fit *f = &t->cases[0].search;
+    size_t all = (size_t)(f->budget / f->seeds), around = places_around(t);
+    return all > around ? all - around : 0;
+}
+
+size_t tune_part(struct tune *t, size_t part, size_t parts)
+{
+    size_t n = first_grid(t, grids(t, places_of(t))), own = 0;
+    double(*places)[UNKNOWNS_MOST] = memory_zeroed(n, sizeof *places);
+    grid(t, 0, n, NULL, places);
+    for (size_t i = part - 1; i < n; i += parts)
+        memcpy(places[own++], places[i], sizeof *places);
+    run_batch(t, own, places);
+    free(places);
+    return own;
+}
+
 bool tune_search(struct tune *t)
 {
     static const double weights[] = {0, 0.5, 1};
-    const struct fit *f = &t->cases[0].search;
-    size_t all = (size_t)(f->budget / f->seeds), around = places_around(t),
-           turns = t->n_goals > 1 ? 3 : 1;
-    size_t search = all > around ? all - around : 0, on_grid = (size_t)(GRID * (double)search),
-           wanted = 2 * combinations(t), most = (size_t)(GRID_MOST * (double)search);
-    if (wanted > on_grid)
-        on_grid = wanted < most ? wanted : most;
+    size_t turns = t->n_goals > 1 ? 3 : 1, search = places_of(t), on_grid = grids(t, search);
     struct choice best, chosen = {.score = TUNE_NOT_RUN};
     for (size_t i = 0; i < turns; i++) {
-        halve(t, on_grid > 0 ? on_grid : 1, weights[i], &best); // the grid runs once
-        climb(t, (search - on_grid) / turns, weights[i], &best);
+        halve(t, on_grid, weights[i], &best); // the grid runs once
+        climb(t, (search > on_grid ? search - on_grid : 0) / turns, weights[i], &best);
         if (i == turns / 2)
             chosen = best; // two goals: both alike
     }

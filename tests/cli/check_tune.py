@@ -123,6 +123,25 @@ def check_words(folder):
         expect(done.returncode == 2 and text in done.stderr and done.stdout == "", f"{words}: {done.returncode} {done.stderr}")
     expect(call("tune").returncode == 2, "no scenario")
     check_interrupted(folder, path, key)
+    check_shards(folder)
+
+
+def check_shards(folder):
+    """Parts of the grid, in any order, and then the search give what the search alone does, from the runs that they have kept."""
+    path = write(folder, "parts.json", switch(5, cc={"kind": "dcqcn"}, workload={"kind": "incast", "receiver": 4, "bytes": "100KB"}))
+    words = ("tune", path, "--vary", "switch.ecn.kmin=20KB..1MB", "--vary", "switch.routing.kind=ecmp,spray", "--budget", "40", "--jobs", "1")
+    out = os.path.join(folder, "parts")
+    alone = call(*words, "--out", os.path.join(folder, "whole")).stdout
+    done = [call(*words, "--out", out, "--shard", part).stdout for part in ("2/2", "1/2")]
+    expect(all(text.startswith(f"part {i} of 2: ") for text, i in zip(done, (2, 1))), f"parts: {done}")
+    with open(os.path.join(out, "tune.jsonl"), encoding="utf-8") as file:
+        before = len(file.readlines())
+    expect(call(*words, "--out", out).stdout == alone and alone, "the search after its parts")
+    with open(os.path.join(out, "tune.jsonl"), encoding="utf-8") as file:
+        after = len(file.readlines())
+    with open(os.path.join(folder, "whole", "tune.jsonl"), encoding="utf-8") as file:
+        expect(5 < before < after and after == len(file.readlines()), f"runs of parts: {before}, {after}")
+    expect(call(*words, "--shard", "1/2").returncode == 2, "--shard needs --out")
 
 
 def check_interrupted(folder, path, key):

@@ -95,7 +95,7 @@ class Cluster:
         self.one = len(made["topology"].get("dims", "..")) == 1  # dimension
 
     def fault(self, **entry):
-        return {**self.made, "faults": [entry]}
+        return {**self.made, "faults": [*self.made.get("faults", []), entry]}
 
     def switch(self, **settings):
         return {**self.made, "switch": {**self.made.get("switch", {}), **settings}}
@@ -161,6 +161,19 @@ FAULTS = {
 }
 
 
+# Of two faults at once, one is of these, and the other one of those.
+ONE = ("slow_link", "lossy_link", "link_down", "oversubscription")
+OTHER = ("mtu", "pcie", "message_rate", "latency", "host_noise")
+TWO = 0.06  # of the draws
+
+
+def broken(c, kind):
+    """The network with a fault, or with two."""
+    for one in kind.split("+"):
+        c.made = FAULTS[one][1](c)
+    return c.made
+
+
 # ---- measurements ----
 
 def run(folder, name, scenario, *words):
@@ -173,7 +186,7 @@ def run(folder, name, scenario, *words):
 
 
 # Tests between two ranks, or of each rank with the next one: messages, their bytes, and what a run of them gives.
-TESTS = {"latency": (1, 2, lambda m: m["jobs"][0]["time_ns"]), "bandwidth": (1, 4000000, lambda m: 4e6 * 8e9 / m["jobs"][0]["time_ns"]),
+TESTS = {"latency": (1, 2, lambda m: m["flows"][0]["delivered_ns"]), "bandwidth": (1, 4000000, lambda m: 4e6 * 8e9 / m["jobs"][0]["time_ns"]),
          "message_rate": (256, 64, lambda m: 256e9 / m["jobs"][0]["time_ns"]),
          "idle_bytes": (1, 2, lambda m: sum(link["bytes"] for link in m["links"] if link["at"].startswith("rank"))),
          "lowest_bandwidth": (1, 262144, lambda m: min(rates(m))), "highest_bandwidth": (1, 262144, lambda m: max(rates(m)))}
@@ -192,8 +205,10 @@ def jobs(scenario):
 def tested(folder, quantity, place):
     """What a test gives on the broken network."""
     count, size, made = TESTS[quantity]
+    place, _, far = place.partition("+")
+    far = int(far or 1)
     src, dst = (int(end) for end in place.replace("rank", "").replace(">", "").split("-"))
-    pairs = [(src, dst, 0)] * count if ">" in place else [(rank, rank + 1, 2000 * rank) for rank in range(src, dst)]
+    pairs = [(src, dst, 0)] * count if ">" in place else [(rank, rank + far, 2000 * rank) for rank in range(src, dst - far + 1)]
     test = {"kind": "flows", "connections": "pair", "flows": [
         {"src": a, "dst": b, "bytes": f"{size}B", "start": f"{start}us"} for a, b, start in pairs]}
     with open(os.path.join(folder, "truth.json"), encoding="utf-8") as file:
@@ -204,6 +219,11 @@ def tested(folder, quantity, place):
 
 def value(folder, metrics, quantity, place):
     """A quantity of a run, as `collwire diagnose` names it."""
+    if quantity == "small_time":
+        with open(os.path.join(folder, "truth.json"), encoding="utf-8") as file:
+            truth = json.load(file)
+        job, others = jobs(truth)
+        return run(folder, "small", {**truth, "workload": [{**job, "bytes": "8192B"}, *others]})["jobs"][0]["time_ns"]
     if quantity in TESTS:
         return tested(folder, quantity, place)
     if quantity == "utilization":
@@ -282,8 +302,11 @@ def cluster(draw, folder, sizes, kinds=()):
     c.healthy_ms = max(one["jobs"][0]["time_ns"] for one in healthy) / 1e6
     may_be = [name for name, (may, _) in FAULTS.items() if may(c) and (not kinds or name in kinds)]
     kind = "healthy" if not may_be or (draw.random() < 0.15 and not kinds) else draw.choice(may_be)
-    broken = made if kind == "healthy" else FAULTS[kind][1](c)
-    truth = run(folder, "truth", {"noise": {"step": {"mean": "200ns"}}, **broken, "seed": draw.randrange(4, 1000)})
+    ones, others = ([name for name in of if name in may_be] for of in (ONE, OTHER))
+    if ones and others and not kinds and kind != "healthy" and draw.random() < TWO:
+        kind = f"{draw.choice(ones)}+{draw.choice(others)}"
+    network_now = made if kind == "healthy" else broken(c, kind)
+    truth = run(folder, "truth", {"noise": {"step": {"mean": "200ns"}}, **network_now, "seed": draw.randrange(4, 1000)})
     if truth is None or (kind != "healthy" and truth["jobs"][0]["time_ns"] < COSTS * c.healthy_ms * 1e6):
         return None
     texts = measured(draw, folder, truth, [link["at"] for link in healthy[0]["links"]], size, made["workload"])

@@ -27,12 +27,27 @@ static void check_rows(const struct replay *r)
     }
 }
 
+// Each packet of an address has a source and a destination.
+static void check_hosts(const struct captured_hosts *hosts)
+{
+    const struct captured_host *common[2];
+    uint64_t sent = 0, received = 0;
+    for (size_t i = 0; i < hosts->n; i++) {
+        sent += hosts->list[i].sent;
+        received += hosts->list[i].received;
+    }
+    if (sent != hosts->packets || received != hosts->packets ||
+        captured_hosts_common(hosts, common) > 2)
+        abort();
+}
+
 static void run(const char *path, const struct address_map *map)
 {
     struct replay replay;
     struct err err = {0};
     if (replay_read(&replay, path, 1000000, &err) == 0) {
         check_counts(&replay);
+        check_hosts(&replay.hosts);
         replay_rank(&replay, map);
         check_rows(&replay);
         FILE *null = fopen("/dev/null", "w");
