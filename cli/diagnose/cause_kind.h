@@ -24,6 +24,8 @@ struct place {
     char *at;
     double stands_for; // alike places that are not tried, this one included
     bool back;         // of a link: its other direction stands before it
+    // Places of a class are alike; one whose values were measured is its own class, SIZE_MAX.
+    size_t class;
 };
 
 // What is known of the healthy network.
@@ -33,6 +35,8 @@ struct facts {
     const json_t *draft;    // as it was given
     struct place *links, *ranks;
     size_t n_links, n_ranks_tried;
+    struct place *more_links, *more_ranks; // that are alike to them, and not tried at first
+    size_t n_more_links, n_more_ranks;
     const char *environment; // of the library, as a log of the job has it; NULL = no log
     double line_bps;         // of the slowest links of ranks
     double time_ns;          // of the run
@@ -45,9 +49,10 @@ struct cause_kind {
     enum cause_places places;
     const double *strengths; // that are tried first, ascending; NULL = it has none
     size_t n_strengths;
-    double none; // strength without effect; 0 = there is none
-    bool finer;  // strengths between them are possible
-    bool drawn;  // chance decides on its effect, so more than one seed is run
+    double none;  // strength without effect; 0 = there is none
+    bool finer;   // strengths between them are possible
+    bool sources; // at a rank it has a source, too, "rank0->rank3"
+    bool drawn;   // chance decides on its effect, so more than one seed is run
     bool (*may)(const struct facts *f);
     // Write what it is, and its settings, each ended by '\n'; none where that is how it is already.
     void (*form)(const struct facts *f, const char *at, double strength, FILE *words, FILE *set);

@@ -72,6 +72,11 @@ void limit_runs(struct diagnosis *d);
 // The healthy network, and all causes with the strengths that are tried first. Returns 0, or -1
 // with errors.
 int hypotheses_make(struct diagnosis *d, struct err *err);
+// One more place of a kind. Returns the number of the cause.
+size_t cause_add(struct diagnosis *d, const struct cause_kind *kind, const char *at,
+                 double stands_for);
+// Places that are alike to that of a cause and were not tried, with its best strength.
+void places_more(struct diagnosis *d, size_t cause); // (more_places.c)
 // One more strength of a cause. Returns the number of the hypothesis.
 size_t hypothesis_add(struct diagnosis *d, size_t cause, double strength);
 // Both of two hypotheses, as a cause of the kind `two`.

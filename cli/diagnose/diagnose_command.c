@@ -189,7 +189,7 @@ static const char diagnose_text[] =
     "  collwire diagnose measured.csv --network cluster.json \\\n"
     "    --job allreduce.json -o found.json\n\n"
     "Causes come in the order of how near they are. Where two are as near, the next thing to "
-    "measure is what tells them apart. -o writes the scenario with the first cause.";
+    "measure is what tells them apart. -o writes the broken network: the scenario with the first cause.";
 
 const struct command diagnose_command = {
     .name = "diagnose",

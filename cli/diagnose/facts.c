@@ -133,25 +133,47 @@ static bool are_of_one_class(const struct link *a, const struct link *b)
     return names_alike(a->at, b->at) && fabs(log(a->used / b->used)) < 0.3;
 }
 
+// The first one of the links that were not measured and carry as much; SIZE_MAX = it was measured,
+// or carries nothing.
+static size_t class_of(const struct link *links, size_t i)
+{
+    size_t k = 0;
+    if (links[i].measured || links[i].used <= USED)
+        return SIZE_MAX;
+    while (links[k].measured || links[k].used <= USED || !are_of_one_class(&links[i], &links[k]))
+        k++;
+    return k;
+}
+
+static void put_place(struct place **list, size_t *n, const char *at, double stands_for,
+                      size_t class)
+{
+    *list = memory_resize(*list, *n + 1, sizeof **list);
+    (*list)[(*n)++] = (struct place){memory_text(at), stands_for, false, class};
+}
+
 static void try_alike(struct link *links, size_t n, struct facts *f)
 {
+    size_t *of = memory_zeroed(n + 1, sizeof *of), *all = memory_zeroed(n + 1, sizeof *all),
+           *tried = memory_zeroed(n + 1, sizeof *tried);
     for (size_t i = 0; i < n; i++) {
-        double tried = 0, all = 0;
-        bool of_class = !links[i].tried && links[i].used > USED;
-        for (size_t k = 0; k < n && of_class; k++) {
-            if (links[k].measured || links[k].used <= USED ||
-                !are_of_one_class(&links[i], &links[k]))
-                continue;
-            all++;
-            tried += links[k].tried;
-        }
-        links[i].tried |= of_class && tried < ALIKE_TRIED;
-        if (!links[i].tried)
-            continue;
-        double shared = all > ALIKE_TRIED ? all / ALIKE_TRIED : 1;
-        f->links[f->n_links++] =
-            (struct place){memory_text(links[i].at), of_class ? shared : 1, false};
+        of[i] = class_of(links, i);
+        if (of[i] != SIZE_MAX)
+            all[of[i]]++;
     }
+    for (size_t i = 0; i < n; i++) {
+        size_t c = of[i];
+        if (c == SIZE_MAX && links[i].tried)
+            put_place(&f->links, &f->n_links, links[i].at, 1, SIZE_MAX);
+        else if (c != SIZE_MAX && tried[c]++ < ALIKE_TRIED)
+            put_place(&f->links, &f->n_links, links[i].at, fmax(1, (double)all[c] / ALIKE_TRIED),
+                      c);
+        else if (c != SIZE_MAX)
+            put_place(&f->more_links, &f->n_more_links, links[i].at, 1, c);
+    }
+    free(of);
+    free(all);
+    free(tried);
 }
 
 static void find_links(struct facts *f, const struct observed *measured)
@@ -165,7 +187,6 @@ static void find_links(struct facts *f, const struct observed *measured)
         links[i].used = json_number_value(json_object_get(one, "utilization"));
         links[i].measured = is_measured(&links[i], measured);
     }
-    f->links = memory_zeroed(n + 1, sizeof *f->links);
     try_measured(links, n);
     try_alike(links, n, f);
     for (i = 0; i < f->n_links; i++)
@@ -179,25 +200,23 @@ static void find_links(struct facts *f, const struct observed *measured)
 static void find_ranks(struct facts *f, const struct observed *measured)
 {
     uint32_t others = 0, n_measured = 0;
-    f->ranks = memory_zeroed(f->n_ranks + 1, sizeof *f->ranks);
     for (int pass = 0; pass < 2; pass++) // first the links that were measured, then others
         for (uint32_t r = 0; r < f->n_ranks; r++) {
             char *name = text_format("rank%u", r);
             bool seen = false;
             for (size_t i = 0; i < measured->n && !seen; i++)
                 seen = has_end(measured->list[i].place, name, strlen(name));
-            bool tried =
-                pass == 0 ? seen && n_measured < MEASURED_MOST / 2 : !seen && others < RANKS_TRIED;
-            n_measured += pass == 0 && tried;
-            others += pass == 1 && tried;
-            if (tried)
-                f->ranks[f->n_ranks_tried++] = (struct place){name, 1, false};
-            else
-                free(name);
+            if (pass == 0 && seen && n_measured++ < MEASURED_MOST / 2)
+                put_place(&f->ranks, &f->n_ranks_tried, name, 1, SIZE_MAX);
+            if (pass == 1 && !seen && others++ < RANKS_TRIED)
+                put_place(&f->ranks, &f->n_ranks_tried, name, 1, 0);
+            else if (pass == 1 && !seen)
+                put_place(&f->more_ranks, &f->n_more_ranks, name, 1, 0);
+            free(name);
         }
-    uint32_t left = f->n_ranks - n_measured;
-    for (size_t i = n_measured; i < f->n_ranks_tried; i++)
-        f->ranks[i].stands_for = (double)left / others;
+    for (size_t i = 0; i < f->n_ranks_tried; i++)
+        if (f->ranks[i].class == 0)
+            f->ranks[i].stands_for = (double)others / (others < RANKS_TRIED ? others : RANKS_TRIED);
 }
 
 static void note_ends(struct facts *f)
@@ -242,5 +261,7 @@ void facts_free(struct facts *f)
 {
     places_free(f->links, f->n_links);
     places_free(f->ranks, f->n_ranks_tried);
+    places_free(f->more_links, f->n_more_links);
+    places_free(f->more_ranks, f->n_more_ranks);
     json_decref(f->metrics);
 }

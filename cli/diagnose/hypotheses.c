@@ -21,8 +21,8 @@ static void take(struct diagnosis *d, struct hypothesis one)
     d->list[d->n++] = one;
 }
 
-static size_t add_cause(struct diagnosis *d, const struct cause_kind *kind, const char *at,
-                        double stands_for)
+size_t cause_add(struct diagnosis *d, const struct cause_kind *kind, const char *at,
+                 double stands_for)
 {
     if (d->n_causes == d->cap_causes)
         d->causes = memory_grow(d->causes, &d->cap_causes, sizeof *d->causes);
@@ -65,7 +65,7 @@ void hypothesis_join(struct diagnosis *d, size_t a, size_t b)
     json_t *set = json_copy(x.set);
     json_array_extend(set, y.set);
     char *at = text_format("%s%s%s", first, *first && *second ? ", " : "", second);
-    size_t cause = add_cause(d, &cause_two, at, 1);
+    size_t cause = cause_add(d, &cause_two, at, 1);
     free(at);
     d->causes[cause].parts[0] = d->causes[x.cause].kind;
     d->causes[cause].parts[1] = d->causes[y.cause].kind;
@@ -115,7 +115,7 @@ static void add_tier(struct diagnosis *d, const struct cause_kind *kind, const c
     char *pattern = name_pattern(link), *arrow = strstr(pattern, "->");
     char *back = arrow ? text_format("%s->%.*s", arrow + 2, (int)(arrow - pattern), pattern) : NULL;
     if (back && !has_cause(d, from, pattern) && !has_cause(d, from, back))
-        add_cause(d, kind, pattern, 1);
+        cause_add(d, kind, pattern, 1);
     free(back);
     free(pattern);
 }
@@ -130,14 +130,14 @@ static void add_at_links(struct diagnosis *d, const struct cause_kind *kind)
             add_tier(d, kind, p->at, from);
         else if (kind->places == AT_DIRECTIONS || (kind->places == AT_LINKS && !p->back) ||
                  (kind->places == AT_TRUNKS && trunk && !p->back))
-            add_cause(d, kind, p->at, p->stands_for);
+            cause_add(d, kind, p->at, p->stands_for);
     }
 }
 
 static void add_at_ranks(struct diagnosis *d, const struct cause_kind *kind)
 {
     for (size_t i = 0; i < d->facts.n_ranks_tried; i++)
-        add_cause(d, kind, d->facts.ranks[i].at, d->facts.ranks[i].stands_for);
+        cause_add(d, kind, d->facts.ranks[i].at, d->facts.ranks[i].stands_for);
 }
 
 static void add_pairs(struct diagnosis *d, const struct cause_kind *kind)
@@ -145,7 +145,7 @@ static void add_pairs(struct diagnosis *d, const struct cause_kind *kind)
     uint32_t n = d->facts.n_ranks;
     for (uint32_t i = 0; i < PAIRS_TRIED && i < n / 2; i++) {
         char *at = text_format("rank%u, rank%u", i, i + n / 2);
-        add_cause(d, kind, at, (double)n * n / 4 / PAIRS_TRIED);
+        cause_add(d, kind, at, (double)n * n / 4 / PAIRS_TRIED);
         free(at);
     }
 }
@@ -156,7 +156,7 @@ static void add_kind(struct diagnosis *d, const struct cause_kind *kind)
     if (kind->may && !kind->may(&d->facts))
         return;
     if (kind->places == AT_ALL)
-        add_cause(d, kind, "", 1);
+        cause_add(d, kind, "", 1);
     else if (kind->places == AT_RANKS)
         add_at_ranks(d, kind);
     else if (kind->places == AT_PAIRS)

@@ -19,6 +19,9 @@
 #define ROUNDS 3        // of strengths between those that were tried
 #define FINER_OF 22     // causes whose strength is made finer
 #define FINER_KIND 5    // of one kind at most
+#define PLACES_OF 6     // causes that are tried at more places
+#define SOURCES_OF 3    // places of a kind of which other sources are
+#define FITS 4.0        // a misfit from which they are
 #define BEST_OF 12      // causes that run over more seeds
 #define BEST_KIND 3     // of one kind at most
 #define BETTER 4.0      // by which the misfit of a cause is below the healthy network's: two sigmas
@@ -195,21 +198,58 @@ static void make_finer(struct diagnosis *d)
     run_from(d, from);
 }
 
-// Run the best causes over more seeds, of each kind at most `of_kind`.
-static void deepen(struct diagnosis *d, size_t most, size_t of_kind, uint64_t seeds)
+// Try the best cause of each kind at other places, if it does not fit where it is; kinds that have a
+// source at several places, and if other kinds are nearer, too: much depends on it.
+static void try_places(struct diagnosis *d)
 {
-    size_t *causes = memory_zeroed(most + 1, sizeof *causes),
-           n = nearest(d, most, of_kind, false, causes);
+    size_t *numbers = memory_zeroed(d->n_causes + 1, sizeof *numbers), from = d->n,
+           n = nearest(d, d->n_causes, SOURCES_OF, false, numbers);
+    for (size_t i = 0; i < n; i++)
+        if ((i < PLACES_OF || d->causes[numbers[i]].kind->sources) &&
+            d->list[d->causes[numbers[i]].best].misfit > FITS)
+            places_more(d, numbers[i]);
+    free(numbers);
+    hypotheses_give(d, from);
+    run_from(d, from);
+}
+
+// Run hypotheses of a list of numbers over more seeds.
+static void deepen_list(struct diagnosis *d, const size_t *numbers, size_t n, uint64_t seeds)
+{
     struct fit_point **points = memory_zeroed(n + 1, sizeof *points);
     for (size_t i = 0; i < n; i++)
-        points[i] = d->list[d->causes[causes[i]].best].point;
+        points[i] = d->list[numbers[i]].point;
     fit_deepen(&d->fit, n, points, d->fit.seeds > seeds ? d->fit.seeds : seeds);
     for (size_t i = 0; i < n; i++)
-        d->list[d->causes[causes[i]].best].point = points[i];
+        d->list[numbers[i]].point = points[i];
     spread_of_kinds(d);
     judge_from(d, 1);
     free(points);
-    free(causes);
+}
+
+// The best causes, of each kind at most `of_kind`.
+static void deepen(struct diagnosis *d, size_t most, size_t of_kind, uint64_t seeds)
+{
+    size_t *numbers = memory_zeroed(most + 1, sizeof *numbers),
+           n = nearest(d, most, of_kind, false, numbers);
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = d->causes[numbers[i]].best;
+    deepen_list(d, numbers, n, seeds);
+    free(numbers);
+}
+
+// Causes that are a matter of chance alone, such as an order of ranks: as many seeds as the healthy
+// network has, since three may all have been lucky.
+static void deepen_drawn(struct diagnosis *d)
+{
+    size_t *numbers = memory_zeroed(d->n + 1, sizeof *numbers), n = 0;
+    for (size_t i = 1; i < d->n; i++) {
+        const struct cause_kind *kind = d->causes[d->list[i].cause].kind;
+        if (kind->drawn && kind->places == AT_ALL && !kind->strengths && d->list[i].point)
+            numbers[n++] = i;
+    }
+    deepen_list(d, numbers, n, HEALTHY_SEEDS);
+    free(numbers);
 }
 
 /* ---- pairs ---- */
@@ -265,9 +305,13 @@ bool diagnosis_run(struct diagnosis *d)
     larger_promote(d);
     d->list[0].misfit = hypothesis_misfit(d, &d->list[0]);
     run_from(d, 1);
+    deepen_drawn(d);
     deepen(d, d->n_causes, 1, FIRST_SEEDS); // how far runs of each kind are spread
-    for (int round = 0; round < ROUNDS && !d->fit.interrupted; round++)
+    for (int round = 0; round < ROUNDS && !d->fit.interrupted; round++) {
         make_finer(d);
+        if (round == 0 && !d->fit.interrupted)
+            try_places(d);
+    }
     for (int pass = 0; pass < 2 && !d->fit.interrupted; pass++)
         deepen(d, BEST_OF, BEST_KIND, BEST_SEEDS);
     put_in_order(d);

@@ -30,36 +30,17 @@ static bool can_have_another(const struct facts *f)
 
 static const double durations[] = {0.3, 1, 3}; // in times of the healthy run
 
-// Another job sends to a rank at the rate of its link.
-static void sends_from(const struct facts *f, uint32_t distance, const char *at, double share,
-                       FILE *words, FILE *set)
-{
-    uint32_t rank = 0;
-    sscanf(at, "rank%u", &rank);
-    uint32_t src = (rank + distance) % f->n_ranks;
-    fprintf(words, "another job sends from rank%u to %s for %.0f us", src, at,
-            share * f->time_ns / 1e3);
-    fprintf(set, OTHER FLOW "]}\n", src, rank, share * f->time_ns * 1e-9 * f->line_bps / 8);
-}
-
+// Another job sends to a rank at the rate of its link: "rank3", from far away, or "rank0->rank3".
 static void hot_job(const struct facts *f, const char *at, double share, FILE *words, FILE *set)
 {
-    sends_from(f, f->n_ranks / 2, at, share, words, set);
-}
-
-// With another path, and so another share of the link.
-static void hot_neighbour(const struct facts *f, const char *at, double share, FILE *words,
-                          FILE *set)
-{
-    sends_from(f, 1, at, share, words, set);
-}
-
-static bool has_other_paths(const struct facts *f)
-{
-    bool trunks = false;
-    for (size_t i = 0; i < f->n_links; i++)
-        trunks |= link_is_trunk(f->links[i].at);
-    return can_have_another(f) && trunks;
+    uint32_t src = 0, dst = 0;
+    if (sscanf(at, "rank%u->rank%u", &src, &dst) != 2) {
+        sscanf(at, "rank%u", &dst);
+        src = (dst + f->n_ranks / 2) % f->n_ranks;
+    }
+    fprintf(words, "another job sends from rank%u to rank%u for %.0f us", src, dst,
+            share * f->time_ns / 1e3);
+    fprintf(set, OTHER FLOW "]}\n", src, dst, share * f->time_ns * 1e-9 * f->line_bps / 8);
 }
 
 static const struct cause_kind rows[] = {
@@ -77,14 +58,8 @@ static const struct cause_kind rows[] = {
      STRENGTHS(durations),
      .finer = true,
      .may = can_have_another,
+     .sources = true,
      .form = hot_job},
-    {.name = "hot_job",
-     .next = "look for other jobs, and read the bytes of the rank's port while the job stands",
-     .places = AT_RANKS,
-     STRENGTHS(durations),
-     .finer = true,
-     .may = has_other_paths,
-     .form = hot_neighbour},
 };
 
 struct kind_rows kinds_of_jobs(void)

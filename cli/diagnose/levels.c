@@ -33,9 +33,8 @@ double weight_of(const struct diagnosis *d, size_t value)
     bool rate = false;
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
         rate |= strcmp(v->quantity, rates[i]) == 0;
-    return rate && value < d->measured && d->clock != SIZE_MAX
-               ? v->value / (v->value + observed_reach(v).floor)
-               : 0;
+    return rate && !v->job && d->clock != SIZE_MAX ? v->value / (v->value + observed_reach(v).floor)
+                                                   : 0;
 }
 
 double measured_level(const struct diagnosis *d, size_t value)

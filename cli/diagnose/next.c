@@ -11,7 +11,7 @@
 
 #define APART 2.2        // standard deviations between two causes that a probe tells apart
 #define PROBE_ERROR 0.06 // as a logarithm: of a value that is measured next
-#define PROBES_LINKS 48  // links whose use may separate causes
+#define PROBES_LINKS 32  // links between switches, and of ranks, whose use may separate causes
 
 /* ---- probes ---- */
 
@@ -42,6 +42,21 @@ static uint32_t ranks_of_server(const struct facts *f)
     return json_array_size(dims) > 1
                ? (uint32_t)json_integer_value(json_object_get(json_array_get(dims, 0), "size"))
                : 1;
+}
+
+// The use of links between switches, or of ranks: of many every Nth.
+static void probe_links(struct observed *m, const json_t *links, bool trunks)
+{
+    const json_t *link;
+    size_t i, n = 0, seen = 0;
+    json_array_foreach(links, i, link) n +=
+        link_is_trunk(json_string_value(json_object_get(link, "at"))) == trunks;
+    json_array_foreach(links, i, link)
+    {
+        const char *at = json_string_value(json_object_get(link, "at"));
+        if (link_is_trunk(at) == trunks && seen++ % (n / PROBES_LINKS + 1) == 0)
+            observed_want(m, "utilization", at);
+    }
 }
 
 void probes_add(struct diagnosis *d, const json_t *metrics)
@@ -76,9 +91,9 @@ void probes_add(struct diagnosis *d, const json_t *metrics)
         observed_want(m, "utilization", pattern);
         observed_want(m, "bytes", pattern);
         free(pattern);
-        if (i < PROBES_LINKS)
-            observed_want(m, "utilization", at);
     }
+    probe_links(m, links, true);
+    probe_links(m, links, false);
 }
 
 /* ---- which one ---- */
@@ -103,6 +118,14 @@ static bool holds_for(const struct diagnosis *d, const struct cause *c,
     return c->stands_for <= 1;
 }
 
+// The level of a value itself, without that of the time.
+static double level_alone(const struct diagnosis *d, const struct hypothesis *h, size_t value,
+                          double *variance)
+{
+    double unused, weight = weight_of(d, value), level = predicted_level(d, h, value, variance);
+    return weight > 0 ? level - weight * predicted_level(d, h, d->clock, &unused) : level;
+}
+
 static struct separation separation_of(const struct diagnosis *d, const struct cause *here,
                                        const struct cause *there)
 {
@@ -111,8 +134,7 @@ static struct separation separation_of(const struct diagnosis *d, const struct c
     double most = APART;
     for (size_t i = d->measured + d->later; i < d->fit.measured.n; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
-        double x_var, y_var, x = predicted_level(d, a, i, &x_var),
-                             y = predicted_level(d, b, i, &y_var);
+        double x_var, y_var, x = level_alone(d, a, i, &x_var), y = level_alone(d, b, i, &y_var);
         double error = fmax(PROBE_ERROR, observed_reach(v).error),
                apart = fabs(x - y) / sqrt(x_var + y_var + error * error);
         if (!(apart > most) || !holds_for(d, here, v) || !holds_for(d, there, v))

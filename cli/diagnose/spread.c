@@ -74,7 +74,7 @@ void spread_of_seeds(struct diagnosis *d)
     }
     d->alike = memory_zeroed(n + 1, sizeof *d->alike);
     for (size_t i = 0; i < n; i++) {
-        size_t k = i < d->measured ? 0 : d->measured; // these are compared without the time
+        size_t k = 0;
         while (strcmp(list[i].quantity, list[k].quantity) != 0 ||
                !names_alike(list[i].place, list[k].place))
             k++;

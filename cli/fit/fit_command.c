@@ -268,7 +268,7 @@ static const char fit_text[] =
     "  drops,dim0.sw0->rank2,1840,packets,5%\n\n"
     "Quantities, with their places: goodput, fct (mean), cnps, timeouts and retransmitted (of a "
     "pair of ranks as above, or of all), time and busbw (of a job), drops, marks, pauses and "
-    "max_queue (of a port, or of all), utilization (of a link), metric (any number of metrics.json "
+    "max_queue (of a port, or of all), utilization, bytes and packets (of a link), metric (any number of metrics.json "
     "by its path, as recovery.naks).\n\n"
     "A grid over the ranges runs first, then a search without derivatives; the range of each "
     "unknown is where the misfit has grown by less than 3.84, or more where results jump from one "

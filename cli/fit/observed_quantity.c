@@ -223,8 +223,8 @@ static const struct quantity {
     {"latency", delivery, {1, 0.02, false}, 1, 2, NULL},
     {"bandwidth", goodput, {1, 0.02, false}, 1, 4000000, NULL},
     {"message_rate", message_rate, {1, 0.05, false}, PAIR_MESSAGES, 64, NULL},
-    {"lowest_bandwidth", lowest_bandwidth, {1, 0.02, false}, 1, 262144, NULL},
-    {"highest_bandwidth", highest_bandwidth, {1, 0.02, false}, 1, 262144, NULL},
+    {"lowest_bandwidth", lowest_bandwidth, {1, 0.02, false}, 1, 4000000, NULL},
+    {"highest_bandwidth", highest_bandwidth, {1, 0.02, false}, 1, 4000000, NULL},
     {"idle_bytes", idle_bytes, {1e6, 0.02, false}, 1, 2, NULL},
     {"small_time", job_time, {1, 0.02, false}, 0, 0, ".bytes=8192B"},
 };
@@ -293,8 +293,8 @@ struct observed_reach observed_reach(const struct observed_value *v)
     return quantity_of(v->quantity)->reach;
 }
 
-#define RANKS_TESTED 64  // of a test of many ranks
-#define TEST_GAP_US 2000 // from one test to the next
+#define RANKS_TESTED 64   // of a test of many ranks
+#define TEST_GAP_US 20000 // from one test to the next
 
 char *observed_test_job(const char *quantity, const char *place)
 {

@@ -189,7 +189,7 @@ def run(folder, name, scenario, *words):
 TESTS = {"latency": (1, 2, lambda m: m["flows"][0]["delivered_ns"]), "bandwidth": (1, 4000000, lambda m: 4e6 * 8e9 / m["jobs"][0]["time_ns"]),
          "message_rate": (256, 64, lambda m: 256e9 / m["jobs"][0]["time_ns"]),
          "idle_bytes": (1, 2, lambda m: sum(link["bytes"] for link in m["links"] if link["at"].startswith("rank"))),
-         "lowest_bandwidth": (1, 262144, lambda m: min(rates(m))), "highest_bandwidth": (1, 262144, lambda m: max(rates(m)))}
+         "lowest_bandwidth": (1, 4000000, lambda m: min(rates(m))), "highest_bandwidth": (1, 4000000, lambda m: max(rates(m)))}
 
 
 def rates(metrics):
@@ -208,7 +208,7 @@ def tested(folder, quantity, place):
     place, _, far = place.partition("+")
     far = int(far or 1)
     src, dst = (int(end) for end in place.replace("rank", "").replace(">", "").split("-"))
-    pairs = [(src, dst, 0)] * count if ">" in place else [(rank, rank + far, 2000 * rank) for rank in range(src, dst - far + 1)]
+    pairs = [(src, dst, 0)] * count if ">" in place else [(rank, rank + far, 20000 * rank) for rank in range(src, dst - far + 1)]
     test = {"kind": "flows", "connections": "pair", "flows": [
         {"src": a, "dst": b, "bytes": f"{size}B", "start": f"{start}us"} for a, b, start in pairs]}
     with open(os.path.join(folder, "truth.json"), encoding="utf-8") as file:
