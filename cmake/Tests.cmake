@@ -432,7 +432,7 @@ if(NOT COLLWIRE_SANITIZE)
       ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/${page}.md)
   endforeach()
   collwire_script_test(docs_pages generated python3 [[python3 -B "$@"]]
-    ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} README.md docs/README.md)
+    ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} README.md docs/README.md docs/operators.md)
   collwire_script_test(docs_pages_all long python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/docs/check_pages.py ${PROJECT_SOURCE_DIR} docs/install.md docs/results.md
     docs/compared.md docs/scenarios.md docs/from/nccl-tests.md docs/from/astra-sim.md docs/from/ns-3-hpcc.md docs/from/htsim.md

@@ -145,18 +145,29 @@ void larger_try(struct diagnosis *d);
 // The strength of a cause at which the interpolated values are nearest; 0 = it has run.
 double strength_between(const struct diagnosis *d, const struct cause *c);
 
-/* ---- which it is (judge.c) ---- */
+/* ---- their order (order.c) ---- */
 
-// Runs that try each hypothesis once.
-uint64_t diagnosis_runs_least(const struct diagnosis *d);
-// Run all, and pairs where no single cause suffices. Returns false if nothing has run.
-bool diagnosis_run(struct diagnosis *d);
+// The rank of a kind as a whole, of which this is the best cause: its places together.
+double kind_rank(const struct diagnosis *d, const struct cause *best);
+// Put the causes that come nearer in d->order: one of each kind, the best place and strength.
+void causes_order(struct diagnosis *d);
+// The first causes by rank: the best one of each kind, then others, of each kind at most `of_kind`.
+// Writes at most `most` numbers.
+size_t causes_nearest(const struct diagnosis *d, size_t most, size_t of_kind, bool finer,
+                      size_t *numbers);
 // The share of the gap between healthy and measured that a cause explains, 0 to 1.
 double cause_explains(const struct diagnosis *d, const struct cause *c);
 // Whether the values do not tell it from the first cause.
 bool cause_ties(const struct diagnosis *d, const struct cause *c);
 // Whether it is of the same kind as another one and at a place that the values do not tell apart.
 bool cause_same_kind_near(const struct diagnosis *d, const struct cause *a, const struct cause *b);
+
+/* ---- which it is (judge.c) ---- */
+
+// Runs that try each hypothesis once.
+uint64_t diagnosis_runs_least(const struct diagnosis *d);
+// Run all, and pairs where no single cause suffices. Returns false if nothing has run.
+bool diagnosis_run(struct diagnosis *d);
 
 /* ---- what to measure next (next.c) ---- */
 
@@ -173,6 +184,21 @@ char *cause_next(const struct diagnosis *d, size_t place);
 void probes_add(struct diagnosis *d, const json_t *metrics);
 
 /* ---- the result (diagnose_tell.c) ---- */
+
+// A cause by its place in the order, and its best hypothesis.
+const struct cause *told_cause(const struct diagnosis *d, size_t place);
+const struct hypothesis *told_hypothesis(const struct diagnosis *d, size_t place);
+// A factor of units that all measured values have, against the healthy network; 1 = none.
+double told_units(const struct diagnosis *d);
+// The share of the gap that the first cause leaves.
+double told_unexplained(const struct diagnosis *d);
+// The size of a collective that a time is of, where files have several; NULL = it is the job's.
+const char *told_size(const struct observed_value *v);
+// The value of a hypothesis, in the unit of the results: the mean over its seeds. NAN = it did not
+// run with this size.
+double told_value(const struct diagnosis *d, const struct hypothesis *h, size_t value);
+// All of it in words (diagnose_text.c).
+void diagnosis_print(const struct diagnosis *d);
 
 int diagnosis_tell(const struct diagnosis *d, struct err *err);
 

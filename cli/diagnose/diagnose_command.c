@@ -180,8 +180,8 @@ static const char diagnose_text[] =
     "names of NICs and switches (np_cnp_sent, rx_prio3_pause, out_discards), and which may have "
     "tests between two ranks (latency, bandwidth, message_rate); a table of nccl-tests or OSU; "
     "traces of PyTorch's profiler or logs of NCCL's Inspector, whose collectives of all ranks "
-    "count; a log of NCCL, whose settings are tried; FILE@rank3->rank9, a table of perftest between two "
-    "ranks; FILE@rank3, a capture at the port of one. Several files are taken together. The "
+    "count; a log of NCCL, whose settings are tried; FILE@rank3->rank9, a table of perftest "
+    "between two ranks; FILE@rank3, a capture at the port of one. Several files are taken together. The "
     "scenario describes the network as it should be, with the job that was measured, or --job "
     "names a scenario that has it; without a job it is the collective of the table.\n\n"
     "  collwire diagnose nccl-tests.txt --network cluster.json\n"
@@ -189,7 +189,8 @@ static const char diagnose_text[] =
     "  collwire diagnose measured.csv --network cluster.json \\\n"
     "    --job allreduce.json -o found.json\n\n"
     "Causes come in the order of how near they are. Where two are as near, the next thing to "
-    "measure is what tells them apart. -o writes the broken network: the scenario with the first cause.";
+    "measure is what tells them apart. -o writes the broken network: the "
+    "scenario with the first cause.";
 
 const struct command diagnose_command = {
     .name = "diagnose",

@@ -137,7 +137,8 @@ static void add_at_links(struct diagnosis *d, const struct cause_kind *kind)
 static void add_at_ranks(struct diagnosis *d, const struct cause_kind *kind)
 {
     for (size_t i = 0; i < d->facts.n_ranks_tried; i++)
-        cause_add(d, kind, d->facts.ranks[i].at, d->facts.ranks[i].stands_for);
+        cause_add(d, kind, d->facts.ranks[i].at,
+                  d->facts.ranks[i].stands_for * (kind->sources ? d->facts.n_ranks : 1));
 }
 
 static void add_pairs(struct diagnosis *d, const struct cause_kind *kind)

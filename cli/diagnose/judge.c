@@ -5,7 +5,6 @@
 // where the interpolated values come nearest; and the nearest over more seeds. What does not come
 // nearer than the healthy network is no cause.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,14 +23,12 @@
 #define FITS 4.0        // a misfit from which they are
 #define BEST_OF 12      // causes that run over more seeds
 #define BEST_KIND 3     // of one kind at most
-#define BETTER 4.0      // by which the misfit of a cause is below the healthy network's: two sigmas
 #define SURE 8.0        // by which its rank is, if the healthy network is within its spread
 #define LARGER 9.0      // the misfit of a larger size up to which the network is healthy
 #define PAIRS_OF 8      // best causes that are joined in pairs
 #define TESTED 6        // best causes for which the results of further tests are predicted
 #define PAIR_LEFT 0.5   // of the misfit of the best one that a pair may leave, at most
 #define ALONE 0.7       // share of the gap from which one cause suffices
-#define TIES 9.2        // of the rank: a likelihood ratio of 100, below which values do not decide
 
 /* ---- runs ---- */
 
@@ -80,115 +77,12 @@ static void run_from(struct diagnosis *d, size_t from)
     judge_from(d, from);
 }
 
-double cause_explains(const struct diagnosis *d, const struct cause *c)
-{
-    double gap = d->list[0].misfit, left = d->list[c->best].misfit;
-    return gap > 0 && left < gap ? fmin(1, 1 - left / gap) : 0;
-}
-
-/* ---- order ---- */
-
-struct ranked {
-    size_t cause;
-    double rank;
-};
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
-                              : (x->cause > y->cause) - (x->cause < y->cause);
-}
-
-// All causes that have run, the nearest first; to be freed.
-static struct ranked *ranked(const struct diagnosis *d, size_t *n)
-{
-    struct ranked *all = memory_zeroed(d->n_causes + 1, sizeof *all);
-    *n = 0;
-    for (size_t c = 0; c < d->n_causes; c++)
-        if (d->causes[c].best != SIZE_MAX)
-            all[(*n)++] = (struct ranked){c, d->causes[c].rank};
-    qsort(all, *n, sizeof *all, by_rank);
-    return all;
-}
-
-static bool is_kind(const struct cause *a, const struct cause *b)
-{
-    return strcmp(a->kind->name, b->kind->name) == 0 && a->kind != &cause_two;
-}
-
-// The rank of a kind as a whole: its places together.
-static double kind_rank(const struct diagnosis *d, const struct cause *best)
-{
-    double sum = 1; // its own part
-    for (size_t c = 0; c < d->n_causes; c++)
-        if (&d->causes[c] != best && is_kind(&d->causes[c], best))
-            sum += exp((best->rank - d->causes[c].rank) / 2);
-    return best->rank - 2 * log(sum) + best->more;
-}
-
-bool cause_ties(const struct diagnosis *d, const struct cause *c)
-{
-    const struct cause *first = &d->causes[d->order[0]];
-    return kind_rank(d, c) - kind_rank(d, first) < TIES;
-}
-
-bool cause_same_kind_near(const struct diagnosis *d, const struct cause *a, const struct cause *b)
-{
-    (void)d;
-    return is_kind(a, b) && fabs(a->rank - b->rank) < TIES;
-}
-
-// The causes that come nearer, one of each kind: the best place with the best strength.
-static void put_in_order(struct diagnosis *d)
-{
-    size_t n, kept = 0;
-    struct ranked *all = ranked(d, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct cause *c = &d->causes[all[i].cause];
-        bool known = !(d->list[c->best].misfit < d->list[0].misfit - BETTER);
-        for (size_t k = 0; k < kept && !known; k++)
-            known = is_kind(&d->causes[all[k].cause], c);
-        if (!known)
-            all[kept++] = (struct ranked){all[i].cause, kind_rank(d, c)};
-    }
-    qsort(all, kept, sizeof *all, by_rank);
-    d->order = memory_resize(d->order, d->n_causes + 1, sizeof *d->order);
-    for (size_t i = 0; i < kept; i++)
-        d->order[i] = all[i].cause;
-    d->n_order = kept;
-    free(all);
-}
-
-// The first causes by rank: the best one of each kind, then others, of each kind at most `of_kind`.
-// Writes at most `most` numbers.
-static size_t nearest(const struct diagnosis *d, size_t most, size_t of_kind, bool finer,
-                      size_t *numbers)
-{
-    size_t n, kept = 0;
-    struct ranked *all = ranked(d, &n);
-    for (size_t allowed = finer ? 1 : of_kind; allowed <= of_kind;
-         allowed = allowed < of_kind ? of_kind : of_kind + 1)
-        for (size_t i = 0; i < n && kept < most; i++) {
-            const struct cause *c = &d->causes[all[i].cause];
-            size_t alike = 0;
-            bool known = finer && !c->kind->finer;
-            for (size_t k = 0; k < kept; k++) {
-                alike += is_kind(&d->causes[numbers[k]], c);
-                known |= numbers[k] == all[i].cause;
-            }
-            if (!known && alike < allowed)
-                numbers[kept++] = all[i].cause;
-        }
-    free(all);
-    return kept;
-}
-
 /* ---- rounds ---- */
 
 static void make_finer(struct diagnosis *d)
 {
-    size_t numbers[FINER_OF], from = d->n, n = nearest(d, FINER_OF, FINER_KIND, true, numbers);
+    size_t numbers[FINER_OF], from = d->n,
+                              n = causes_nearest(d, FINER_OF, FINER_KIND, true, numbers);
     for (size_t i = 0; i < n; i++) {
         double strength = strength_between(d, &d->causes[numbers[i]]);
         if (strength > 0)
@@ -198,12 +92,12 @@ static void make_finer(struct diagnosis *d)
     run_from(d, from);
 }
 
-// Try the best cause of each kind at other places, if it does not fit where it is; kinds that have a
-// source at several places, and if other kinds are nearer, too: much depends on it.
+// Try the best cause of each kind at other places, if it does not fit where it is; kinds that have
+// a source at several places, and if other kinds are nearer, too: much depends on it.
 static void try_places(struct diagnosis *d)
 {
     size_t *numbers = memory_zeroed(d->n_causes + 1, sizeof *numbers), from = d->n,
-           n = nearest(d, d->n_causes, SOURCES_OF, false, numbers);
+           n = causes_nearest(d, d->n_causes, SOURCES_OF, false, numbers);
     for (size_t i = 0; i < n; i++)
         if ((i < PLACES_OF || d->causes[numbers[i]].kind->sources) &&
             d->list[d->causes[numbers[i]].best].misfit > FITS)
@@ -231,7 +125,7 @@ static void deepen_list(struct diagnosis *d, const size_t *numbers, size_t n, ui
 static void deepen(struct diagnosis *d, size_t most, size_t of_kind, uint64_t seeds)
 {
     size_t *numbers = memory_zeroed(most + 1, sizeof *numbers),
-           n = nearest(d, most, of_kind, false, numbers);
+           n = causes_nearest(d, most, of_kind, false, numbers);
     for (size_t i = 0; i < n; i++)
         numbers[i] = d->causes[numbers[i]].best;
     deepen_list(d, numbers, n, seeds);
@@ -314,27 +208,19 @@ bool diagnosis_run(struct diagnosis *d)
     }
     for (int pass = 0; pass < 2 && !d->fit.interrupted; pass++)
         deepen(d, BEST_OF, BEST_KIND, BEST_SEEDS);
-    put_in_order(d);
+    causes_order(d);
     const struct cause *first = d->n_order > 0 ? &d->causes[d->order[0]] : NULL;
     d->healthy = d->list[0].misfit <= usual_misfit(d) &&
                  larger_misfit(d, &d->list[0], d->later) < LARGER &&
                  (!first || d->list[0].misfit - kind_rank(d, first) < SURE);
-    if (getenv("DIAG_DEBUG"))
-        fprintf(
-            stderr,
-            "DEBUG misfit %.1f usual %.1f larger %.1f first %s rank %.1f misfit %.1f sure %.1f\n",
-            d->list[0].misfit, usual_misfit(d), larger_misfit(d, &d->list[0], d->later),
-            first ? first->kind->name : "-", first ? kind_rank(d, first) : 0,
-            first ? d->list[first->best].misfit : 0,
-            first ? d->list[0].misfit - kind_rank(d, first) : 0);
     if (!d->healthy && d->n_order > 1 && d->list[first->best].misfit > usual_misfit(d) &&
         cause_explains(d, first) < ALONE && !d->fit.interrupted) {
         join_pairs(d);
-        put_in_order(d);
+        causes_order(d);
     }
     if (!d->healthy && !d->fit.interrupted) {
         larger_try(d);
-        put_in_order(d);
+        causes_order(d);
         run_tests(d);
     }
     return true;

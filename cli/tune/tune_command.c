@@ -89,8 +89,8 @@ static const char tune_text[] =
     "scenarios of its ratio to the scenario's own settings; with --faults the case at 90 %. Two "
     "goals are weighed alike, and the front of both is printed.\n\n"
     "With --out runs are kept, and the same command goes on after an interruption. On several "
-    "machines run it with --shard I/N for each I of N and one --out, and then without. -o writes the "
-    "first scenario with the settings.";
+    "machines run it with --shard I/N for each I of N and one --out, and then without. -o writes "
+    "the first scenario with the settings.";
 
 const struct command tune_command = {
     .name = "tune",

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// A diagnosis in words: a verdict, the causes, and the values beside those of the healthy network and
+// of the best cause.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diagnose/diagnose.h"
+#include "cli/terminal/terminal.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/units.h"
+
+#define CAUSES_SHOWN 5
+#define FASTER 3.0 // standard deviations by which a time is below that of the healthy network
+
+// How many places a cause stands for, all that the values do not tell from its own.
+static double places_of(const struct diagnosis *d, const struct cause *c)
+{
+    double alike = c->stands_for;
+    for (size_t k = 0; k < d->n_causes; k++)
+        if (&d->causes[k] != c && cause_same_kind_near(d, c, &d->causes[k]))
+            alike += d->causes[k].stands_for;
+    return alike;
+}
+
+// "time of 16 MiB", "cnps rank3"; to be freed.
+static char *value_name(const struct diagnosis *d, const struct observed_value *v)
+{
+    const char *size = told_size(v);
+    uint64_t bytes = size ? strtoull(size, NULL, 10) : 0;
+    if (!size && d->files.n_sizes > 0 && strcmp(v->quantity, "time") == 0) {
+        const char *of_job =
+            json_string_value(json_object_get(draft_job(d->fit.draft.json), "bytes"));
+        if (of_job && parse_bytes(of_job, &bytes) != 0)
+            bytes = 0;
+    }
+    char *text = bytes == 0 ? memory_text("")
+                 : bytes % 1048576 == 0
+                     ? text_format(" of %llu MiB", (unsigned long long)bytes / 1048576)
+                     : text_format(" of %.4g MB", (double)bytes / 1e6);
+    char *name = text_format("%s%s%s%s", v->quantity, *v->place ? " " : "", v->place, text);
+    free(text);
+    return name;
+}
+
+// By how many standard deviations a value is from that of the healthy network; below 0 = it is
+// less.
+static double value_off(const struct diagnosis *d, size_t value)
+{
+    const struct observed_value *v = &d->fit.measured.list[value];
+    double var, level = predicted_level(d, &d->list[0], value, &var),
+                error = fmax(v->relative, observed_reach(v).error);
+    return (measured_level(d, value) - level) / sqrt(error * error + var);
+}
+
+// The value that is farthest from the healthy network's.
+static void print_verdict(const struct diagnosis *d, size_t width)
+{
+    size_t most = 0;
+    bool faster = false;
+    for (size_t i = 0; i < d->measured + d->later; i++) {
+        double off = value_off(d, i);
+        if (fabs(off) > fabs(value_off(d, most)))
+            most = i;
+        faster |= strcmp(d->fit.measured.list[i].quantity, "time") == 0 && off < -FASTER;
+    }
+    const struct observed_value *v = &d->fit.measured.list[most];
+    char *name = value_name(d, v),
+         *text = text_format("not healthy: %s is %.4g%s%s, and %.4g on the healthy network", name,
+                             v->value / v->scale, *v->unit ? " " : "", v->unit,
+                             told_value(d, &d->list[0], most) / v->scale);
+    terminal_wrap(stdout, text, 0, 2, width);
+    if (faster)
+        terminal_wrap(
+            stdout,
+            "some times are below those of the healthy network: its rates, or the job and "
+            "its algorithm, are not those that were measured",
+            0, 2, width);
+    free(text);
+    free(name);
+}
+
+static void print_cause(const struct diagnosis *d, size_t i, size_t width)
+{
+    const struct cause *c = told_cause(d, i);
+    double alike = places_of(d, c);
+    char *next = cause_next(d, i),
+         *places = alike < 1.5 ? memory_text("")
+                               : text_format(" (%s stands for %.0f places that the values do not "
+                                             "tell apart)",
+                                             c->at, alike),
+         *text = text_format("%zu. %s%s: explains %.0f %% of the gap%s; %s", i + 1,
+                             told_hypothesis(d, i)->words, places, 100 * cause_explains(d, c),
+                             i > 0 ? ", and may be it as well as the first" : "", next);
+    terminal_wrap(stdout, text, 0, 3, width);
+    free(places);
+    free(text);
+    free(next);
+}
+
+// The first cause and those that tie with it; then, in a line, others.
+static void print_causes(const struct diagnosis *d)
+{
+    size_t width = terminal_width(stdout), shown = 0;
+    double units = told_units(d);
+    if (units < 1 || units > 1) {
+        char *text = text_format("all measured values are %.4g times those of the healthy network: "
+                                 "units are mixed up",
+                                 units);
+        terminal_wrap(stdout, text, 0, 2, width);
+        free(text);
+    }
+    if (d->healthy) {
+        terminal_wrap(stdout, "healthy: the network gives what was measured, within its spread", 0,
+                      2, width);
+        return;
+    }
+    print_verdict(d, width);
+    if (d->n_order == 0) {
+        terminal_wrap(stdout, "none of the causes that were tried comes nearer", 0, 2, width);
+        return;
+    }
+    while (shown < d->n_order && shown < CAUSES_SHOWN &&
+           (shown == 0 || cause_ties(d, told_cause(d, shown))))
+        print_cause(d, shown++, width);
+    struct text text;
+    FILE *out = text_open(&text);
+    size_t more = shown;
+    for (; more < d->n_order && more < CAUSES_SHOWN; more++)
+        fprintf(out, "%s%s (%.0f %%)",
+                more > shown ? ", " : "less likely: ", told_hypothesis(d, more)->words,
+                100 * cause_explains(d, told_cause(d, more)));
+    char *others = text_close(out, &text);
+    if (more > shown)
+        terminal_wrap(stdout, others, 0, 2, width);
+    free(others);
+    double left = told_unexplained(d);
+    if (left > 0.25) {
+        char *none = text_format("none of these: %.0f %% unexplained", 100 * left);
+        terminal_wrap(stdout, none, 0, 2, width);
+        free(none);
+    }
+}
+
+static void print_values(const struct diagnosis *d)
+{
+    const struct hypothesis *best = d->n_order > 0 && !d->healthy ? told_hypothesis(d, 0) : NULL;
+    printf("\n  %-40s %14s %14s %14s\n", "measured", "measured", "healthy",
+           best ? "first cause" : "");
+    for (size_t i = 0; i < d->measured + d->later; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        char *name = value_name(d, v),
+             *with_unit = text_format("%s%s%s", name, *v->unit ? ", " : "", v->unit);
+        printf("  %-40s %14.4g %14.4g", with_unit, v->value / v->scale,
+               told_value(d, &d->list[0], i) / v->scale);
+        double here = best ? told_value(d, best, i) / v->scale : (double)NAN;
+        if (isfinite(here))
+            printf(" %14.4g", here);
+        printf("\n");
+        free(with_unit);
+        free(name);
+    }
+}
+
+void diagnosis_print(const struct diagnosis *d)
+{
+    print_causes(d);
+    print_values(d);
+    if (d->files.notes)
+        printf("\n  %s", d->files.notes);
+    printf("\n  %llu runs%s\n", (unsigned long long)d->fit.runs,
+           d->fit.interrupted ? "; interrupted" : "");
+}
