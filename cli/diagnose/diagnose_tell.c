@@ -112,7 +112,7 @@ static json_t *number(double value) { return isfinite(value) ? json_real(value) 
 static json_t *diagnosis_json(const struct diagnosis *d)
 {
     json_t *causes = json_array(), *values = json_array();
-    for (size_t i = 0; i < d->n_order && !d->healthy; i++) {
+    for (size_t i = 0; i < d->n_order; i++) {
         const struct cause *c = told_cause(d, i);
         char *next = cause_next(d, i);
         json_array_append_new(

@@ -100,6 +100,20 @@ static void print_cause(const struct diagnosis *d, size_t i, size_t width)
     free(next);
 }
 
+// Causes from `first` on in a line, if there are any.
+static void print_others(const struct diagnosis *d, size_t first, const char *begin, size_t width)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    for (size_t i = first; i < d->n_order && i < CAUSES_SHOWN; i++)
+        fprintf(out, "%s%s (%.0f %%)", i > first ? ", " : begin, told_hypothesis(d, i)->words,
+                100 * cause_explains(d, told_cause(d, i)));
+    char *others = text_close(out, &text);
+    if (*others)
+        terminal_wrap(stdout, others, 0, 2, width);
+    free(others);
+}
+
 // The first cause and those that tie with it; then, in a line, others.
 static void print_causes(const struct diagnosis *d)
 {
@@ -115,6 +129,7 @@ static void print_causes(const struct diagnosis *d)
     if (d->healthy) {
         terminal_wrap(stdout, "healthy: the network gives what was measured, within its spread", 0,
                       2, width);
+        print_others(d, 0, "not needed for it, but nearer: ", width);
         return;
     }
     print_verdict(d, width);
@@ -125,17 +140,7 @@ static void print_causes(const struct diagnosis *d)
     while (shown < d->n_order && shown < CAUSES_SHOWN &&
            (shown == 0 || cause_ties(d, told_cause(d, shown))))
         print_cause(d, shown++, width);
-    struct text text;
-    FILE *out = text_open(&text);
-    size_t more = shown;
-    for (; more < d->n_order && more < CAUSES_SHOWN; more++)
-        fprintf(out, "%s%s (%.0f %%)",
-                more > shown ? ", " : "less likely: ", told_hypothesis(d, more)->words,
-                100 * cause_explains(d, told_cause(d, more)));
-    char *others = text_close(out, &text);
-    if (more > shown)
-        terminal_wrap(stdout, others, 0, 2, width);
-    free(others);
+    print_others(d, shown, "less likely: ", width);
     double left = told_unexplained(d);
     if (left > 0.25) {
         char *none = text_format("none of these: %.0f %% unexplained", 100 * left);

@@ -49,6 +49,8 @@ def check_cluster(folder, seed, sizes, of_kinds):
     kinds = ["+".join(sorted(kinds_of(cause))) for cause in found["causes"]]
     # Of two faults at once, both are named, or one that does most.
     place = next((i for i, cause in enumerate(found["causes"]) if kinds_of(cause) <= set(kind.split("+"))), None)
+    if found["healthy"]:
+        place = None
     if place and found["causes"][place]["tie"] and separated(folder, found["causes"][place], truth):
         place = 0
     return kind, place, kinds, found["healthy"]

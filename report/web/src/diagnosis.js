@@ -21,7 +21,7 @@ const nameOf = ({ quantity, place, size }) => [quantity, place, size && `of ${si
 export function diagnosisSentence() {
     const { healthy, causes, units } = doc.diagnosis;
     if (units !== 1) return `All measured values are ${number(units)} times those of the healthy network: units are mixed up.`;
-    if (healthy) return "Healthy: the network gives what was measured, within its spread.";
+    if (healthy) return "Healthy: the network gives what was measured, within its spread; no cause is needed for it.";
     if (!causes.length) return "Not healthy, and none of the causes that were tried comes nearer.";
     return `The first cause explains ${share(causes[0].explains)} of the gap: ${causes[0].words}.`;
 }
