@@ -306,8 +306,12 @@ def cluster(draw, folder, sizes, kinds=()):
     if ones and others and not kinds and kind != "healthy" and draw.random() < TWO:
         kind = f"{draw.choice(ones)}+{draw.choice(others)}"
     network_now = made if kind == "healthy" else broken(c, kind)
-    truth = run(folder, "truth", {"noise": {"step": {"mean": "200ns"}}, **network_now, "seed": draw.randrange(4, 1000)})
-    if truth is None or (kind != "healthy" and truth["jobs"][0]["time_ns"] < COSTS * c.healthy_ms * 1e6):
+    noise, seed = {"noise": {"step": {"mean": "200ns"}}}, draw.randrange(4, 1000)
+    truth = run(folder, "truth", {**noise, **network_now, "seed": seed})
+    # Slower than healthy runs, and than the healthy network with the same seed: else it is the hash of paths and not the fault.
+    without = run(folder, "without", {**noise, **made, "seed": seed}) if truth and kind != "healthy" else truth
+    if truth is None or without is None or (kind != "healthy" and truth["jobs"][0]["time_ns"] < COSTS * max(
+            c.healthy_ms * 1e6, without["jobs"][0]["time_ns"])):
         return None
     texts = measured(draw, folder, truth, [link["at"] for link in healthy[0]["links"]], size, made["workload"])
     if texts is None or (kinds and kind not in kinds):
