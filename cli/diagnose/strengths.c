@@ -8,7 +8,9 @@
 
 #define STEPS 16    // between two strengths
 #define NEARER 0.01 // as a logarithm: strengths that are the same
-#define ACROSS 2.0  // standard deviations by which a value is missed on either side
+#define WIDE 2.0    // between strengths whose ratio is larger, effects may bend: a rate of messages
+#define LEAST_PART 0.25 // that limits nothing up to some load; of the way that is gone then
+#define ACROSS 2.0      // standard deviations by which a value is missed on either side
 
 // The neighbour of a hypothesis among those of its cause; the healthy network where the kind has no
 // effect. Returns SIZE_MAX if there is none.
@@ -83,12 +85,15 @@ double strength_between(const struct diagnosis *d, const struct cause *c)
             double part = part_across(d, best, &d->list[next]);
             middle = part > 0 ? best->strength * pow(other / best->strength, part) : middle;
         }
+        bool wide =
+            best->strength > 0 && other > 0 && fabs(log(other / best->strength)) > log(WIDE);
         for (int step = 0; next != SIZE_MAX && step < STEPS; step++) {
             double part = (double)step / STEPS,
                    misfit = misfit_between(d, best, &d->list[next], part);
             if (!(misfit < least))
                 continue;
             least = misfit;
+            part = wide && step > 0 ? fmax(part, LEAST_PART) : part;
             found = best->strength * pow(other / best->strength, part);
         }
     }
