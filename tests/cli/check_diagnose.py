@@ -5,7 +5,7 @@
 measurement that it proposes is nearer to the value of the injected cause. Also: wrong inputs, units that are mixed up, the names of counters,
 resuming, any number of workers.
 
-usage: check_diagnose.py [FIRST-LAST] [words] [sizes 8,16,32] [kinds mtu,latency], with the executable in $COLLWIRE
+usage: check_diagnose.py [FIRST-LAST] [words] [files] [sizes 8,16,32] [kinds mtu,latency], with the executable in $COLLWIRE
 """
 import json
 import math
@@ -225,8 +225,9 @@ def main():
         if "words" in sys.argv:
             check_words(folder)
             check_counters(folder)
-            check_files(folder)
             check_ends(folder)
+        if "files" in sys.argv:
+            check_files(folder)
             check_large(folder)
     return 1 if failures else 0
 
