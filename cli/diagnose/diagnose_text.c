@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A diagnosis in words: a verdict, the causes, and the values beside those of the healthy network and
-// of the best cause.
+// A diagnosis in words: a verdict, the causes, and the values beside those of the healthy network
+// and of the best cause.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
