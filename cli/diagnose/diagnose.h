@@ -57,7 +57,8 @@ struct diagnosis {
     size_t *order;   // [n_order] causes that come nearer, the best first; one of each kind
     size_t n_order;
     bool healthy;
-    bool limited; // the draft has a limit that the scenario has not
+    json_t *own_bytes; // size of the scenario's job, which one of a table has replaced; NULL = none
+    bool limited;      // the draft has a limit that the scenario has not
 };
 
 /* ---- the healthy network (healthy.c) ---- */

@@ -88,6 +88,8 @@ static int take_measured(struct diagnosis *d, struct err *err)
     if (bytes == 0)
         return 0;
     char *text = text_format("%lluB", (unsigned long long)bytes);
+    json_t *own = json_object_get(draft_job(json), "bytes");
+    d->own_bytes = job ? NULL : json_incref(own);
     json_object_set_new(draft_job(json), "bytes", json_string(text));
     free(text);
     return 0;
@@ -123,6 +125,7 @@ static void close_all(struct diagnosis *d)
     draft_free(&d->fit.draft);
     hypotheses_free(d);
     measured_files_free(&d->files);
+    json_decref(d->own_bytes);
 }
 
 static int diagnose(struct diagnosis *d, size_t n_files, struct err *err)

@@ -152,6 +152,8 @@ static int write_scenario(const struct diagnosis *d, struct err *err)
     int status = 0;
     if (d->limited)
         json_object_del(json_object_get(made.json, "limits"), "sim_time");
+    if (d->own_bytes)
+        json_object_set(draft_job(made.json), "bytes", d->own_bytes);
     json_array_foreach(d->forms[best].set, i, one)
     {
         char *path = memory_text(json_string_value(one)), *sign = strchr(path, '=');

@@ -13,7 +13,8 @@
 #include "engine/base/units.h"
 
 #define CAUSES_SHOWN 5
-#define FASTER 3.0 // standard deviations by which a time is below that of the healthy network
+#define ELSEWHERE 0.2 // as a logarithm: of a time that a cause does not give
+#define FASTER 3.0    // standard deviations by which a time is below that of the healthy network
 
 // How many places a cause stands for, all that the values do not tell from its own.
 static double places_of(const struct diagnosis *d, const struct cause *c)
@@ -25,8 +26,8 @@ static double places_of(const struct diagnosis *d, const struct cause *c)
     return alike;
 }
 
-// "time of 16 MiB", "cnps rank3"; to be freed.
-static char *value_name(const struct diagnosis *d, const struct observed_value *v)
+// The size of the collective that a time is of; 0 = there are no sizes.
+static uint64_t value_bytes(const struct diagnosis *d, const struct observed_value *v)
 {
     const char *size = told_size(v);
     uint64_t bytes = size ? strtoull(size, NULL, 10) : 0;
@@ -36,6 +37,13 @@ static char *value_name(const struct diagnosis *d, const struct observed_value *
         if (of_job && parse_bytes(of_job, &bytes) != 0)
             bytes = 0;
     }
+    return bytes;
+}
+
+// "time of 16 MiB", "cnps rank3"; to be freed.
+static char *value_name(const struct diagnosis *d, const struct observed_value *v)
+{
+    uint64_t bytes = value_bytes(d, v);
     char *text = bytes == 0 ? memory_text("")
                  : bytes % 1048576 == 0
                      ? text_format(" of %llu MiB", (unsigned long long)bytes / 1048576)
@@ -114,6 +122,25 @@ static void print_others(const struct diagnosis *d, size_t first, const char *be
     free(others);
 }
 
+// Sizes at which the first cause is not what was measured.
+static void print_left(const struct diagnosis *d, size_t width)
+{
+    const struct hypothesis *first = told_hypothesis(d, 0);
+    for (size_t i = d->measured; i < d->measured + d->later; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        double here = told_value(d, first, i), off = log(here / v->value);
+        if (!isfinite(here) || fabs(off) < ELSEWHERE)
+            continue;
+        char *name = value_name(d, v),
+             *text = text_format("the first cause does not give the %s: %.4g %s, where %.4g were "
+                                 "measured",
+                                 name, here / v->scale, v->unit, v->value / v->scale);
+        terminal_wrap(stdout, text, 0, 2, width);
+        free(text);
+        free(name);
+    }
+}
+
 // The first cause and those that tie with it; then, in a line, others.
 static void print_causes(const struct diagnosis *d)
 {
@@ -141,6 +168,7 @@ static void print_causes(const struct diagnosis *d)
            (shown == 0 || cause_ties(d, told_cause(d, shown))))
         print_cause(d, shown++, width);
     print_others(d, shown, "less likely: ", width);
+    print_left(d, width);
     double left = told_unexplained(d);
     if (left > 0.25) {
         char *none = text_format("none of these: %.0f %% unexplained", 100 * left);
@@ -149,12 +177,28 @@ static void print_causes(const struct diagnosis *d)
     }
 }
 
+// Values in the order in which they are printed: times of sizes last, and ascending.
+static size_t *in_order(const struct diagnosis *d)
+{
+    size_t n = d->measured + d->later, *order = memory_zeroed(n + 1, sizeof *order);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bytes = value_bytes(d, &d->fit.measured.list[i]);
+        size_t k = i;
+        for (; k > 0 && value_bytes(d, &d->fit.measured.list[order[k - 1]]) > bytes; k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+    return order;
+}
+
 static void print_values(const struct diagnosis *d)
 {
     const struct hypothesis *best = d->n_order > 0 && !d->healthy ? told_hypothesis(d, 0) : NULL;
+    size_t *order = in_order(d);
     printf("\n  %-40s %14s %14s %14s\n", "measured", "measured", "healthy",
            best ? "first cause" : "");
-    for (size_t i = 0; i < d->measured + d->later; i++) {
+    for (size_t k = 0; k < d->measured + d->later; k++) {
+        size_t i = order[k];
         const struct observed_value *v = &d->fit.measured.list[i];
         char *name = value_name(d, v),
              *with_unit = text_format("%s%s%s", name, *v->unit ? ", " : "", v->unit);
@@ -167,6 +211,7 @@ static void print_values(const struct diagnosis *d)
         free(with_unit);
         free(name);
     }
+    free(order);
 }
 
 void diagnosis_print(const struct diagnosis *d)

@@ -314,7 +314,7 @@ int measured_files_take(struct measured_files *m, struct observed *list, const c
     if (n > 0 && !job_too)
         *bytes = m->sizes[chosen[0]].bytes;
     uint64_t largest = n == 0 ? 0 : m->sizes[chosen[0]].bytes;
-    if (n > 0 && !m->large)
+    if (n > 0)
         largest = take_larger(m, list, largest, ranks);
     if (n > 0 && n + m->n_later < m->n_sizes)
         note(m, text_format("%zu of %zu sizes were simulated, %s %.4g MB", n + m->n_later,

@@ -10,6 +10,7 @@
 #include "engine/base/text.h"
 
 #define APART 2.2        // standard deviations between two causes that a probe tells apart
+#define TOO_SMALL 1e-3   // of the floor of a quantity: rounding
 #define PROBE_ERROR 0.06 // as a logarithm: of a value that is measured next
 #define PROBES_LINKS 32  // links between switches, and of ranks, whose use may separate causes
 
@@ -100,7 +101,8 @@ void probes_add(struct diagnosis *d, const json_t *metrics)
 
 static double value_of_level(const struct observed_value *v, double level)
 {
-    return fmax(0, exp(level) - observed_reach(v).floor);
+    double floor = observed_reach(v).floor, value = exp(level) - floor;
+    return value > TOO_SMALL * floor ? value : 0;
 }
 
 // A cause that stands for other places, too, is told apart by what holds for all of them: a total,

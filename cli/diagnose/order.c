@@ -12,7 +12,9 @@
 
 double cause_explains(const struct diagnosis *d, const struct cause *c)
 {
-    double gap = d->list[0].misfit, left = d->list[c->best].misfit;
+    bool tried = c->more > 0 || d->list[c->best].large;
+    double larger = tried && d->later > 0 ? larger_misfit(d, &d->list[0], d->later) : 0,
+           gap = d->list[0].misfit + larger, left = d->list[c->best].misfit + c->more;
     return gap > 0 && left < gap ? fmin(1, 1 - left / gap) : 0;
 }
 
