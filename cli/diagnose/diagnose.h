@@ -73,7 +73,7 @@ void limit_runs(struct diagnosis *d);
 // The healthy network, and all causes with the strengths that are tried first. Returns 0, or -1
 // with errors.
 int hypotheses_make(struct diagnosis *d, struct err *err);
-// One more place of a kind. Returns the number of the cause.
+// Add a cause of this kind at a place. Returns its number.
 size_t cause_add(struct diagnosis *d, const struct cause_kind *kind, const char *at,
                  double stands_for);
 // Places that are alike to that of a cause and were not tried, with its best strength.
@@ -138,7 +138,7 @@ double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size
 // After the runs of the healthy network: if it is far from what was measured at larger sizes alone,
 // all causes are tried with the smallest of them at which it is.
 void larger_promote(struct diagnosis *d);
-// Run the first causes with the larger sizes, and put the order right.
+// Run the first causes of d->order with the larger sizes: writes `large` and `more`.
 void larger_try(struct diagnosis *d);
 
 /* ---- strengths between those that have run (strengths.c) ---- */
@@ -148,12 +148,14 @@ double strength_between(const struct diagnosis *d, const struct cause *c);
 
 /* ---- their order (order.c) ---- */
 
-// The rank of a kind as a whole, of which this is the best cause: its places together.
+// The rank of a kind of cause at all its places together; `best` is its best cause.
 double kind_rank(const struct diagnosis *d, const struct cause *best);
-// Put the causes that come nearer in d->order: one of each kind, the best place and strength.
+// Sort into d->order the causes that fit better than the healthy network; of each kind only the
+// one with the best place and strength.
 void causes_order(struct diagnosis *d);
-// The first causes by rank: the best one of each kind, then others, of each kind at most `of_kind`.
-// Writes at most `most` numbers.
+// Choose causes by rank: first the best one of each kind, then further ones, at most `of_kind` of
+// each kind; with `finer` only kinds whose strength can be refined. Writes at most `most` of their
+// numbers; returns how many.
 size_t causes_nearest(const struct diagnosis *d, size_t most, size_t of_kind, bool finer,
                       size_t *numbers);
 // The share of the gap between healthy and measured that a cause explains, 0 to 1.

@@ -26,7 +26,8 @@ static double places_of(const struct diagnosis *d, const struct cause *c)
     return alike;
 }
 
-// The size of the collective that a time is of; 0 = there are no sizes.
+// The size in bytes of the collective whose time this value is; 0 = it is no time of a sized
+// collective.
 static uint64_t value_bytes(const struct diagnosis *d, const struct observed_value *v)
 {
     const char *size = told_size(v);
@@ -141,7 +142,7 @@ static void print_left(const struct diagnosis *d, size_t width)
     }
 }
 
-// The first cause and those that tie with it; then, in a line, others.
+// Print the first cause and those that tie with it, a paragraph each, then the next ones in a line.
 static void print_causes(const struct diagnosis *d)
 {
     size_t width = terminal_width(stdout), shown = 0;

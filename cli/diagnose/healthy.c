@@ -107,7 +107,7 @@ int healthy_run(struct diagnosis *d, struct err *err)
     return check_places(d, err);
 }
 
-// The mean time of a value over the seeds of the healthy network, in ns.
+// The longest time of a value among the seeds of the healthy network, in ns.
 static double healthy_ns(const struct diagnosis *d, size_t value)
 {
     const struct fit_point *healthy = d->list[0].point;

@@ -19,8 +19,8 @@
 #define FINER_OF 22     // causes whose strength is made finer
 #define FINER_KIND 5    // of one kind at most
 #define PLACES_OF 6     // causes that are tried at more places
-#define SOURCES_OF 3    // places of a kind of which other sources are
-#define FITS 4.0        // a misfit from which they are
+#define SOURCES_OF 3    // destinations of another job for which other sources are tried
+#define FITS 4.0        // misfit of a cause above which other places of it are tried
 #define BEST_OF 12      // causes that run over more seeds
 #define BEST_KIND 3     // of one kind at most
 #define SURE 8.0        // by which its rank is, if the healthy network is within its spread
@@ -92,8 +92,9 @@ static void make_finer(struct diagnosis *d)
     run_from(d, from);
 }
 
-// Try the best cause of each kind at other places, if it does not fit where it is; kinds that have
-// a source at several places, and if other kinds are nearer, too: much depends on it.
+// If the best cause of a kind does not fit at its place, run it at other places of the same class.
+// This is done for the first PLACES_OF kinds; for another job, whose path depends on its source, it
+// is always done, at its SOURCES_OF best destinations.
 static void try_places(struct diagnosis *d)
 {
     size_t *numbers = memory_zeroed(d->n_causes + 1, sizeof *numbers), from = d->n,
@@ -132,8 +133,8 @@ static void deepen(struct diagnosis *d, size_t most, size_t of_kind, uint64_t se
     free(numbers);
 }
 
-// Causes that are a matter of chance alone, such as an order of ranks: as many seeds as the healthy
-// network has, since three may all have been lucky.
+// Run causes that have one setting and a random effect, such as a random order of ranks, over as
+// many seeds as the healthy network: with three seeds all may have had the same effect.
 static void deepen_drawn(struct diagnosis *d)
 {
     size_t *numbers = memory_zeroed(d->n + 1, sizeof *numbers), n = 0;

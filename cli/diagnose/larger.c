@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Sizes of a table that take too long to be simulated with each cause. The healthy network runs
-// with them; where it is farthest off there, all causes do, else the nearest ones.
+// Large sizes of a table, whose runs take too long to be made for every cause. The healthy network
+// is simulated with them. If its times are clearly off there, and less so at smaller sizes, every
+// cause is simulated with them too; otherwise only the nearest causes are.
 #include <math.h>
-#include <stdlib.h>
 
 #include "cli/diagnose/diagnose.h"
-#include "engine/base/memory.h"
 
 #define NEAREST 6  // causes
 #define CLEAR 12.0 // a misfit of five standard deviations
@@ -23,9 +22,6 @@ void larger_promote(struct diagnosis *d)
         d->fit.measured.list[i].later = STAGE_FIRST;
     d->measured += n;
     d->later -= n;
-    free(d->spread);
-    free(d->related);
-    free(d->alike);
     spread_of_seeds(d);
 }
 
@@ -50,7 +46,8 @@ void larger_try(struct diagnosis *d)
         c->more = isnan(more) ? 0 : more;
         most = fmax(most, c->more);
     }
-    for (size_t c = 0; c < d->n_causes; c++) // those that were not tried are no better for it
+    // Causes that did not run with these sizes get the largest misfit of those that did.
+    for (size_t c = 0; c < d->n_causes; c++)
         if (d->causes[c].best == SIZE_MAX || !d->list[d->causes[c].best].large)
             d->causes[c].more = most;
 }

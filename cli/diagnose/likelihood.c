@@ -17,7 +17,7 @@
 #define FAR 3.0          // standard deviations from which a distance counts by its logarithm
 #define LEVELS 2.3       // standard deviations of chi square up to which a network is healthy
 #define RELATED_MOST 100 // values; of more no correlations are computed
-#define NEVER 4.0        // twice the power of 1 + seeds by which a count is rare that none has
+#define NEVER 4.0        // times log(1 + n): misfit of a count that is 0 in all n runs, and was not
 #define NOT_ENDED 60.0   // of a run that took several times as long as was measured
 #define BURST 3.0        // packets of a burst, as counts vary
 
@@ -57,7 +57,7 @@ static void whiten(double *matrix, double *off, double *scale, size_t m)
     }
 }
 
-// Whether all runs of a hypothesis count none of what was counted: packets that nothing drops.
+// Whether a count was measured, such as dropped packets, that is 0 in all runs of a hypothesis.
 static bool is_never(const struct diagnosis *d, const struct hypothesis *h, size_t i)
 {
     const struct observed_value *v = &d->fit.measured.list[i];

@@ -15,8 +15,8 @@
 #define GAP_NS 1000000      // of a TCP connection, from one transfer to the next
 #define COUNT_SPREAD 0.01   // of packets that are counted one by one
 #define TEST_SPREAD 0.05    // of a latency, or a bandwidth of messages of another size
-#define SMALL_MESSAGE 256   // bytes at most, of which a latency is one
-#define LARGE_MESSAGE 65536 // bytes at least, of which a bandwidth is that of the path
+#define SMALL_MESSAGE 256   // bytes; a latency is taken of messages of this size or less
+#define LARGE_MESSAGE 65536 // bytes; a bandwidth is taken of messages of this size or more
 
 char *measured_file_of(const char *path, const char **place)
 {
@@ -29,16 +29,11 @@ char *measured_file_of(const char *path, const char **place)
 void measured_value_add(struct measured_files *m, const char *quantity, const char *place,
                         double value, double spread, const char *unit, double scale)
 {
-    m->values.list = memory_resize(m->values.list, m->values.n + 1, sizeof *m->values.list);
-    m->values.list[m->values.n++] =
-        (struct observed_value){.quantity = memory_text(quantity),
-                                .place = memory_text(place),
-                                .unit = memory_text(unit),
-                                .job = observed_test_job(quantity, place),
-                                .value = value,
-                                .relative = spread,
-                                .stated = true,
-                                .scale = scale};
+    struct observed_value *v = observed_append(&m->values, quantity, place, unit, scale);
+    v->job = observed_test_job(quantity, place);
+    v->value = value;
+    v->relative = spread;
+    v->stated = true;
 }
 
 /* ---- captures ---- */
@@ -91,11 +86,12 @@ static void take_host(struct measured_files *m, const struct replay *r,
 }
 
 // The host of the capture: the one of all packets, or of a pair the rank that the place names.
-static const struct captured_host *host_of(const struct replay *r, const char *path,
+static const struct captured_host *host_of(const struct replay *r,
+                                           const struct captured_hosts *hosts, const char *path,
                                            const char *place, uint32_t *rank, struct err *err)
 {
     const struct captured_host *common[2] = {NULL, NULL};
-    size_t n = captured_hosts_common(&r->hosts, common);
+    size_t n = captured_hosts_common(hosts, common);
     char text[ADDRESS_TEXT];
     for (size_t i = 0; i < n; i++) {
         char *own;
@@ -124,17 +120,21 @@ int measured_capture_read(struct measured_files *m, const char *path, const char
                           struct err *err)
 {
     struct replay r;
+    struct captured_hosts hosts = {0};
     uint32_t rank = UINT32_MAX;
-    int status = replay_read(&r, path, GAP_NS, err);
+    int status = replay_read(&r, path, GAP_NS, &hosts, err);
     if (status == 0 && r.failure)
         status = err_add(err, path, "%s", r.failure);
-    const struct captured_host *h = status == 0 ? host_of(&r, path, place, &rank, err) : NULL;
+    const struct captured_host *h =
+        status == 0 ? host_of(&r, &hosts, path, place, &rank, err) : NULL;
+    bool found = h != NULL;
     char *own = text_format("rank%u", rank);
     if (h)
         take_host(m, &r, h, *place ? place : own);
     free(own);
+    captured_hosts_free(&hosts);
     replay_free(&r);
-    return h ? 0 : -1;
+    return found ? 0 : -1;
 }
 
 /* ---- tables of messages ---- */

@@ -225,15 +225,10 @@ static int by_bytes(const void *a, const void *b)
 
 static void want_size(struct observed *list, const struct size_time *s, bool own)
 {
-    list->list = memory_resize(list->list, list->n + 1, sizeof *list->list);
-    list->list[list->n++] = (struct observed_value){
-        .quantity = memory_text("time"),
-        .place = memory_text(""),
-        .unit = memory_text("us"),
-        .job = own ? text_format(".bytes=%lluB", (unsigned long long)s->bytes) : NULL,
-        .value = s->time_ns,
-        .relative = s->relative,
-        .scale = 1e3};
+    struct observed_value *v = observed_append(list, "time", "", "us", 1e3);
+    v->job = own ? text_format(".bytes=%lluB", (unsigned long long)s->bytes) : NULL;
+    v->value = s->time_ns;
+    v->relative = s->relative;
 }
 
 // The indices of the sizes that are simulated: from the largest that packets can be simulated of
@@ -262,8 +257,9 @@ static size_t choose(struct measured_files *m, uint32_t ranks, bool small_too,
     return n;
 }
 
-// Sizes beyond those that are tried with all causes: the largest, and one between, the smaller one
-// first. Returns the bytes of the largest of all.
+// Add times of sizes above `bytes`, with which only a few causes are simulated: the largest size
+// that such runs may have, and before it one of at most a quarter of that. Returns the bytes of the
+// largest size that is simulated.
 static uint64_t take_larger(struct measured_files *m, struct observed *list, uint64_t bytes,
                             uint32_t ranks)
 {

@@ -16,25 +16,36 @@
 
 /* ---- probes ---- */
 
-// Tests between two ranks, or of each rank with its neighbour.
-static const struct {
-    const char *quantity, *words, *unit;
+// What can be measured: with the job, or by a test of its own.
+static const struct probe {
+    const char *quantity;
+    enum { AS_TOTAL, OF_LINKS, OF_PAIR, OF_ALL_RANKS, OF_SMALL_JOB } where;
+    const char *words, *unit; // how it is said
     double scale;
-    bool all;
-} tests[] = {
-    {"latency", "run ib_write_lat", "us", 1e3, false},
-    {"bandwidth", "run ib_write_bw", "Gb/s", 1e9, false},
-    {"message_rate", "run ib_write_bw with messages of 64 B", "M messages/s", 1e6, false},
-    {"lowest_bandwidth",
+} probes[] = {
+    {"drops", AS_TOTAL, "count dropped packets", "", 1},
+    {"marks", AS_TOTAL, "count packets with ECN marks", "", 1},
+    {"cnps", AS_TOTAL, "count CNPs", "", 1},
+    {"pauses", AS_TOTAL, "count PFC pause frames", "", 1},
+    {"timeouts", AS_TOTAL, "count timeouts", "", 1},
+    {"retransmitted", AS_TOTAL, "count retransmitted packets", "", 1},
+    {"max_queue", AS_TOTAL, "read the longest queue", "KB", 1e3},
+    {"latency", OF_PAIR, "run ib_write_lat", "us", 1e3},
+    {"bandwidth", OF_PAIR, "run ib_write_bw", "Gb/s", 1e9},
+    {"message_rate", OF_PAIR, "run ib_write_bw with messages of 64 B", "M messages/s", 1e6},
+    {"lowest_bandwidth", OF_ALL_RANKS,
      "run ib_write_bw of each rank with the next one (or the +Nth) and take the lowest of", "Gb/s",
-     1e9, true},
-    {"highest_bandwidth",
+     1e9},
+    {"highest_bandwidth", OF_ALL_RANKS,
      "run ib_write_bw of each rank with the next one (or the +Nth) and take the highest of", "Gb/s",
-     1e9, true},
-    {"small_time", "run the same collective with 8 KB", "us", 1e3, true},
-    {"idle_bytes", "read the bytes that the ports of hosts send while the job stands", "MB", 1e6,
-     true},
+     1e9},
+    {"small_time", OF_SMALL_JOB, "run the same collective with 8 KB", "us", 1e3},
+    {"idle_bytes", OF_ALL_RANKS, "read the bytes that the ports of hosts send while the job stands",
+     "MB", 1e6},
+    {"utilization", OF_LINKS, "read the highest utilization of", "%", 0.01},
+    {"bytes", OF_LINKS, "add up the bytes of", "MB", 1e6},
 };
+enum { PROBES = sizeof probes / sizeof *probes };
 
 // Ranks of a server, which have links of their own: the size of the first of several dimensions.
 static uint32_t ranks_of_server(const struct facts *f)
@@ -60,37 +71,52 @@ static void probe_links(struct observed *m, const json_t *links, bool trunks)
     }
 }
 
+// Predict this quantity at a place; takes the text.
+static void want_at(struct observed *m, const char *quantity, char *place)
+{
+    observed_want(m, quantity, place);
+    free(place);
+}
+
+static void probe_add(struct observed *m, const struct probe *p, const struct facts *f)
+{
+    uint32_t last = f->n_ranks - 1, inner = ranks_of_server(f);
+    switch (p->where) {
+    case AS_TOTAL:
+        observed_want(m, p->quantity, "");
+        break;
+    case OF_SMALL_JOB:
+        if (f->n_ranks > 1 && json_object_get(fact_job(f), "bytes"))
+            observed_want(m, p->quantity, "");
+        break;
+    case OF_PAIR:
+        if (f->n_ranks > 1)
+            want_at(m, p->quantity, text_format("rank0->rank%u", f->n_ranks / 2));
+        break;
+    case OF_ALL_RANKS:
+        if (f->n_ranks > 1)
+            want_at(m, p->quantity, text_format("rank0-%u", last));
+        if (inner > 1 && inner < f->n_ranks)
+            want_at(m, p->quantity, text_format("rank0-%u+%u", last, inner));
+        break;
+    case OF_LINKS: // in probes_add(), for each link both
+        break;
+    }
+}
+
 void probes_add(struct diagnosis *d, const json_t *metrics)
 {
-    static const char *const totals[] = {"drops",    "marks",         "cnps",     "pauses",
-                                         "timeouts", "retransmitted", "max_queue"};
     struct observed *m = &d->fit.measured;
     const json_t *links = json_object_get(metrics, "links"), *link;
-    uint32_t inner = ranks_of_server(&d->facts);
     size_t i;
-    for (i = 0; i < sizeof totals / sizeof *totals; i++)
-        observed_want(m, totals[i], "");
-    for (i = 0; i < sizeof tests / sizeof *tests && d->facts.n_ranks > 1; i++) {
-        bool of_job = strcmp(tests[i].quantity, "small_time") == 0;
-        if (of_job && !json_object_get(fact_job(&d->facts), "bytes"))
-            continue;
-        char *place = of_job         ? memory_text("")
-                      : tests[i].all ? text_format("rank0-%u", d->facts.n_ranks - 1)
-                                     : text_format("rank0->rank%u", d->facts.n_ranks / 2);
-        observed_want(m, tests[i].quantity, place);
-        free(place);
-        if (tests[i].all && !of_job && inner > 1 && inner < d->facts.n_ranks) {
-            place = text_format("rank0-%u+%u", d->facts.n_ranks - 1, inner);
-            observed_want(m, tests[i].quantity, place);
-            free(place);
-        }
-    }
+    for (i = 0; i < PROBES; i++)
+        probe_add(m, &probes[i], &d->facts);
     json_array_foreach(links, i, link)
     {
-        const char *at = json_string_value(json_object_get(link, "at"));
-        char *pattern = name_pattern(at);
-        observed_want(m, "utilization", pattern);
-        observed_want(m, "bytes", pattern);
+        char *pattern = name_pattern(json_string_value(json_object_get(link, "at")));
+        for (size_t k = 0; k < PROBES; k++)
+            if (probes[k].where == OF_LINKS)
+                observed_want(m, probes[k].quantity, pattern);
         free(pattern);
     }
     probe_links(m, links, true);
@@ -161,45 +187,17 @@ struct separation cause_separation(const struct diagnosis *d, size_t place)
     return separation_of(d, c, other);
 }
 
-// What to read of the results of the job, by its quantity, and the unit in which it is said.
-static const struct {
-    const char *quantity, *words, *unit;
-    double scale;
-} readings[] = {
-    {"bytes", "add up the bytes of", "MB", 1e6},
-    {"packets", "add up the packets of", "packets", 1},
-    {"utilization", "read the highest utilization of", "%", 0.01},
-    {"max_queue", "read the longest queue", "KB", 1e3},
-    {"drops", "count dropped packets", "", 1},
-    {"marks", "count packets with ECN marks", "", 1},
-    {"cnps", "count CNPs", "", 1},
-    {"pauses", "count PFC pause frames", "", 1},
-    {"timeouts", "count timeouts", "", 1},
-    {"retransmitted", "count retransmitted packets", "", 1},
-};
-
 char *cause_next(const struct diagnosis *d, size_t place)
 {
     const struct cause *c = &d->causes[d->order[place]];
     struct separation s = cause_separation(d, place);
-    const char *words = NULL, *unit = "";
-    double scale = 1;
     if (!s.value)
         return memory_text(c->kind->next);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        if (strcmp(tests[i].quantity, s.value->quantity) == 0) {
-            words = tests[i].words;
-            unit = tests[i].unit;
-            scale = tests[i].scale;
-        }
-    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
-        if (strcmp(readings[i].quantity, s.value->quantity) == 0) {
-            words = readings[i].words;
-            unit = readings[i].unit;
-            scale = readings[i].scale;
-        }
-    const char *space = *unit && strcmp(unit, "%") != 0 ? " " : "", *at = s.value->place;
-    return text_format("%s%s%s: %.3g%s%s if so, %.3g%s%s if it is the %s one",
-                       words ? words : s.value->quantity, *at ? " " : "", at, s.here / scale, space,
-                       unit, s.there / scale, space, unit, place > 0 ? "first" : "second");
+    const struct probe *p = probes; // every value that separates causes is one of them
+    while (strcmp(p->quantity, s.value->quantity) != 0)
+        p++;
+    const char *space = *p->unit && strcmp(p->unit, "%") != 0 ? " " : "", *at = s.value->place;
+    return text_format("%s%s%s: %.3g%s%s if so, %.3g%s%s if it is the %s one", p->words,
+                       *at ? " " : "", at, s.here / p->scale, space, p->unit, s.there / p->scale,
+                       space, p->unit, place > 0 ? "first" : "second");
 }

@@ -65,6 +65,9 @@ void spread_of_seeds(struct diagnosis *d)
     const struct observed_value *list = d->fit.measured.list;
     size_t n = d->fit.measured.n;
     double seeds = (double)healthy->point->seeds, *own = memory_zeroed(n + 1, sizeof *own);
+    free(d->spread);
+    free(d->alike);
+    free(d->related);
     d->spread = memory_zeroed(n + 1, sizeof *d->spread);
     d->clock = clock_of(d);
     for (size_t i = 0; i < n; i++) {

@@ -14,22 +14,28 @@
 
 #define SPREAD 0.02 // of a value that the file gives none of
 
+struct observed_value *observed_append(struct observed *m, const char *quantity, const char *place,
+                                       const char *unit, double scale)
+{
+    m->list = memory_resize(m->list, m->n + 1, sizeof *m->list);
+    m->list[m->n] = (struct observed_value){.quantity = memory_text(quantity),
+                                            .place = memory_text(place),
+                                            .unit = memory_text(unit),
+                                            .scale = scale};
+    return &m->list[m->n++];
+}
+
 void observed_want(struct observed *m, const char *quantity, const char *place)
 {
     for (size_t i = 0; i < m->n; i++)
         if (observed_same_quantity(m->list[i].quantity, quantity) &&
             strcmp(m->list[i].place, place) == 0)
             return;
-    m->list = memory_resize(m->list, m->n + 1, sizeof *m->list);
-    m->list[m->n++] = (struct observed_value){.quantity = memory_text(quantity),
-                                              .place = memory_text(place),
-                                              .unit = memory_text(""),
-                                              .job = observed_test_job(quantity, place),
-                                              .value = 1,
-                                              .relative = 1,
-                                              .scale = 1,
-                                              .held_out = true,
-                                              .later = STAGE_TESTS};
+    struct observed_value *v = observed_append(m, quantity, place, "", 1);
+    v->job = observed_test_job(quantity, place);
+    v->value = v->relative = 1;
+    v->held_out = true;
+    v->later = STAGE_TESTS;
 }
 
 // Note a counter that is not known, once.

@@ -61,6 +61,10 @@ bool observed_is_of_messages(const struct observed_value *v);
 // What a fit runs: all that has the job's own run; also sizes that take long; also tests.
 enum observed_stage { STAGE_FIRST, STAGE_LARGE, STAGE_TESTS };
 
+// Add a value without number, spread or job; its texts are copied. Valid until the next call.
+struct observed_value *observed_append(struct observed *m, const char *quantity, const char *place,
+                                       const char *unit, double scale);
+
 // Add a quantity that was not measured but shall be predicted, unless it is there.
 void observed_want(struct observed *m, const char *quantity, const char *place);
 

@@ -216,6 +216,7 @@ const char *const left_words[LEFT_REASONS] = {LEFT_LIST(WORDS)};
 struct reading {
     struct replay *replay;
     struct connections connections;
+    struct captured_hosts *hosts; // NULL = not wanted
     int64_t gap_ns;
     int64_t previous_ns; // time of the packet before
 };
@@ -352,21 +353,22 @@ static void packet_seen(struct reading *r, const struct captured *packet)
         skip = tcp_seen(r, &datagram, packet->ns);
     else if (skip == SKIP_NONE)
         skip = udp_seen(r, &datagram, packet->ns);
-    if (addressed)
-        captured_host_note(&replay->hosts, &datagram, skip);
+    if (addressed && r->hosts)
+        captured_host_note(r->hosts, &datagram, skip);
     if (skip == SKIP_NONE)
         replay->used++;
     else
         replay->skipped[skip]++;
 }
 
-int replay_read(struct replay *replay, const char *path, int64_t gap_ns, struct err *err)
+int replay_read(struct replay *replay, const char *path, int64_t gap_ns,
+                struct captured_hosts *hosts, struct err *err)
 {
     *replay = (struct replay){0};
     struct packets *packets = packets_open(path, err);
     if (packets == NULL)
         return -1;
-    struct reading r = {.replay = replay, .gap_ns = gap_ns};
+    struct reading r = {.replay = replay, .hosts = hosts, .gap_ns = gap_ns};
     struct captured packet;
     int code;
     while ((code = packets_next(packets, &packet)) == 1)
@@ -381,7 +383,6 @@ int replay_read(struct replay *replay, const char *path, int64_t gap_ns, struct 
 void replay_free(struct replay *replay)
 {
     flow_rows_free(&replay->flows);
-    captured_hosts_free(&replay->hosts);
     free(replay->failure);
     replay->failure = NULL;
 }

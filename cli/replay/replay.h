@@ -29,16 +29,17 @@ struct replay {
     uint64_t unordered;             // packets with a time before the one before
     int64_t first_ns, last_ns;      // earliest and latest time of a packet
     struct flow_rows flows;
-    struct captured_hosts hosts;
     char *failure; // why the capture could not be read to its end; NULL = it could
 };
 
 extern const char *const skip_words[SKIP_REASONS], *const left_words[LEFT_REASONS];
 
 // Read a capture ("-" = stdin). `gap_ns` divides transfers of TCP (cli/replay/tcp_transfers.h).
+// Counts what each address sent and received in `hosts`, which is the caller's; NULL = not wanted.
 // Returns 0, or -1 with an error if the file is not a capture. Release with replay_free() in both
 // cases.
-int replay_read(struct replay *r, const char *path, int64_t gap_ns, struct err *err);
+int replay_read(struct replay *r, const char *path, int64_t gap_ns, struct captured_hosts *hosts,
+                struct err *err);
 void replay_free(struct replay *r);
 
 // Give the endpoints ranks, by the map or, if that is NULL, by address: those of captures of

@@ -131,7 +131,7 @@ static int command_replay(const struct options *o)
         address_map_read(&map, o->map, &err);
     signals_phase("reading the capture");
     if (err.n_errors == 0)
-        replay_read(&replay, path, gap_ps / PS_PER_NS, &err);
+        replay_read(&replay, path, gap_ps / PS_PER_NS, NULL, &err);
     bool good = err.n_errors == 0;
     errors_print(&err);
     signals_phase("writing the flows");

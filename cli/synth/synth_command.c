@@ -31,7 +31,7 @@ struct flow_table {
 static void read_capture(struct flow_table *t, const char *path, struct err *err)
 {
     struct replay r = {0};
-    if (replay_read(&r, path, GAP_NS, err) == 0) {
+    if (replay_read(&r, path, GAP_NS, NULL, err) == 0) {
         replay_rank(&r, NULL);
         t->n = r.flows.n_rows;
         t->flows = memory_zeroed(t->n + 1, sizeof *t->flows);

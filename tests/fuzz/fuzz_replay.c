@@ -45,9 +45,10 @@ static void run(const char *path, const struct address_map *map)
 {
     struct replay replay;
     struct err err = {0};
-    if (replay_read(&replay, path, 1000000, &err) == 0) {
+    struct captured_hosts hosts = {0};
+    if (replay_read(&replay, path, 1000000, &hosts, &err) == 0) {
         check_counts(&replay);
-        check_hosts(&replay.hosts);
+        check_hosts(&hosts);
         replay_rank(&replay, map);
         check_rows(&replay);
         FILE *null = fopen("/dev/null", "w");
@@ -56,6 +57,7 @@ static void run(const char *path, const struct address_map *map)
         fclose(null);
     }
     replay_free(&replay);
+    captured_hosts_free(&hosts);
     err_free(&err);
 }
 
