@@ -84,7 +84,7 @@ void scenario_free(struct scenario *scenario)
     object_free(&scenario_object, scenario);
     policies_free(&scenario->policies);
     for (size_t i = 0; i < scenario->kept.n; i++)
-        free(scenario->kept.blocks[i]);
+        scenario->kept.blocks[i].end(scenario->kept.blocks[i].block);
     free(scenario->kept.blocks);
     json_decref(scenario->root);
     free(scenario->dir);

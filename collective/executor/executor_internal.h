@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collective/executor/executor.h"
+#include "collective/nccl/known.h"
 #include "collective/nccl/xml/operation.h"
 #include "engine/base/slots.h"
 #include "engine/critical_path.h"
@@ -115,12 +116,10 @@ struct executor_run {
     struct executor_run *next;
 };
 
-// What groups share that have the same GPUs, whatever their servers: the search takes long.
+// The communicators of a library that were not made when the scenario was read.
 struct wiring {
     const struct executor_spec *spec;
-    struct nccl_member *members; // [n] servers numbered in the order of their first member
-    uint32_t n;
-    struct nccl_communicator comm;
+    struct nccl_known known;
     struct wiring *next;
 };
 

@@ -67,13 +67,6 @@ struct executor *executor_new(const struct executor_env *env)
     return l;
 }
 
-static void wiring_free(struct wiring *w)
-{
-    nccl_communicator_free(&w->comm);
-    free(w->members);
-    free(w);
-}
-
 void executor_free(struct executor *l)
 {
     if (l == NULL)
@@ -81,7 +74,8 @@ void executor_free(struct executor *l)
     while (l->wirings != NULL) {
         struct wiring *w = l->wirings;
         l->wirings = w->next;
-        wiring_free(w);
+        nccl_known_end(&w->known);
+        free(w);
     }
     proxies_free(l);
     if (l->env.mpi != NULL)
@@ -91,46 +85,25 @@ void executor_free(struct executor *l)
     free(l);
 }
 
-// The members of a group of ranks.
-static struct nccl_member *members_of(const struct executor_spec *spec, const uint32_t *ranks,
-                                      uint32_t n)
+// The communicator of the members, or NULL with one sentence in `error`.
+static const struct nccl_communicator *communicator_of(struct executor *l,
+                                                       const struct executor_spec *spec,
+                                                       const struct nccl_member *members,
+                                                       uint32_t n, char *error, size_t error_bytes)
 {
-    struct nccl_member *members = memory_zeroed(n, sizeof *members);
-    uint32_t most = 0;
-    for (uint32_t m = 0; m < n; m++)
-        most = ranks[m] / spec->gpus > most ? ranks[m] / spec->gpus : most;
-    uint32_t *numbers = memory_zeroed((size_t)most + 1, sizeof *numbers), servers = 0;
-    for (uint32_t m = 0; m < n; m++) {
-        uint32_t *number = &numbers[ranks[m] / spec->gpus]; // 1 + the server's; 0 = none yet
-        *number = *number > 0 ? *number : ++servers;
-        members[m] = (struct nccl_member){*number - 1, ranks[m] % spec->gpus};
+    const struct nccl_communicator *comm = nccl_known_find(spec->known, members, n);
+    if (comm != NULL)
+        return comm;
+    struct wiring *w = l->wirings;
+    while (w != NULL && w->spec != spec)
+        w = w->next;
+    if (w == NULL) {
+        w = memory_zeroed(1, sizeof *w);
+        *w = (struct wiring){.spec = spec, .next = l->wirings};
+        l->wirings = w;
     }
-    free(numbers);
-    return members;
-}
-
-// The wiring of the members, which it takes, or NULL with one sentence in `error`.
-static struct wiring *wiring_of(struct executor *l, const struct executor_spec *spec,
-                                struct nccl_member *members, uint32_t n, char *error,
-                                size_t error_bytes)
-{
-    // The search for channels takes long, so communicators over the same GPUs share its result.
-    // Members name servers by the order in which they first occur, so groups of other servers share
-    // it too.
-    for (struct wiring *w = l->wirings; w != NULL; w = w->next)
-        if (w->spec == spec && w->n == n && memcmp(w->members, members, n * sizeof *members) == 0) {
-            free(members);
-            return w;
-        }
-    struct wiring *w = memory_zeroed(1, sizeof *w);
-    *w = (struct wiring){.spec = spec, .members = members, .n = n, .next = l->wirings};
-    if (!nccl_communicator_init(&w->comm, spec->machine, &spec->settings, members, n, error,
-                                error_bytes)) {
-        free(members);
-        free(w);
-        return NULL;
-    }
-    return l->wirings = w;
+    return nccl_known_make(&w->known, spec->machine, &spec->settings, members, n, error,
+                           error_bytes);
 }
 
 struct executor_group *executor_group_new(struct executor *l, const struct executor_spec *spec,
@@ -144,11 +117,11 @@ struct executor_group *executor_group_new(struct executor *l, const struct execu
     // MPI runs on the CPUs and needs no channels between GPUs.
     if (spec->mpi != NULL)
         return g;
-    const struct wiring *w = wiring_of(l, spec, members_of(spec, ranks, n), n, error, error_bytes);
-    if (w != NULL) {
-        g->comm = &w->comm;
+    struct nccl_member *members = nccl_members_of(ranks, n, spec->gpus);
+    g->comm = communicator_of(l, spec, members, n, error, error_bytes);
+    free(members);
+    if (g->comm != NULL)
         return g;
-    }
     free(g->ranks);
     free(g);
     return NULL;

@@ -7,12 +7,16 @@
 #include "collective/nccl/host_cost.h"
 #include "collective/nccl/nccl_machine.h"
 
+struct nccl_known;    // collective/nccl/known.h
 struct xml_algorithm; // collective/nccl/xml/algorithm.h
 struct mpi_settings;  // collective/mpi/mpi.h
 
 struct executor_spec {
     const struct nccl_machine *machine; // NULL = no library, or MPI
-    const struct mpi_settings *mpi;     // Open MPI, on any network; belongs to the scenario
+    // The communicators of the groups that were checked when the scenario was read, which owns them;
+    // runs, also several at once, only look them up. NULL = MPI, or no library.
+    struct nccl_known *known;
+    const struct mpi_settings *mpi; // Open MPI, on any network; belongs to the scenario
     // An algorithm from a file, which the scenario owns and which replaces the algorithms that NCCL
     // would choose; NULL = NCCL chooses. xml_piece_bytes is the largest piece that is sent at once
     // (0 = as MSCCL cuts).

@@ -11,7 +11,10 @@ struct site;     // the network as readers of jobs see it: workload/read/site.h
 
 // Blocks of memory that live as long as the scenario that is being read.
 struct kept {
-    void **blocks; // [n]: free()
+    struct kept_block {
+        void *block;
+        void (*end)(void *block);
+    } * blocks; // [n]
     size_t n;
 };
 
@@ -50,8 +53,10 @@ bool read_object_of(struct reader *r, const struct place *place, const char *key
 // meant. Returns `buf`.
 const char *object_meant(const json_t *json, const char *key, char buf[OBJECT_TEXT]);
 
-// Transfer the ownership of a block of memory to the scenario, which frees it.
+// Transfer the ownership of a block of memory to the scenario, which frees it; or ends it with a
+// function that frees what it refers to, too.
 void reader_keep(struct reader *r, void *block);
+void reader_keep_until(struct reader *r, void *block, void (*end)(void *block));
 
 // Set the fields of `base` whose keys are present; adds an error for each missing key that is
 // required. Adds the table's keys to `keys`.

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/assert.h"
@@ -144,12 +145,14 @@ bool read_list(struct reader *r, const struct place *place)
     return read_type(r, place, JSON_ARRAY, "a list");
 }
 
-void reader_keep(struct reader *r, void *block)
+void reader_keep_until(struct reader *r, void *block, void (*end)(void *block))
 {
     struct kept *k = r->kept;
     k->blocks = memory_resize(k->blocks, k->n + 1, sizeof *k->blocks);
-    k->blocks[k->n++] = block;
+    k->blocks[k->n++] = (struct kept_block){block, end};
 }
+
+void reader_keep(struct reader *r, void *block) { reader_keep_until(r, block, free); }
 
 static const char *type_like(enum param_type type)
 {

@@ -8,7 +8,7 @@
 
 #include "collective/algorithm/collective.h"
 #include "collective/mpi/mpi.h"
-#include "collective/nccl/nccl_operation.h"
+#include "collective/nccl/known.h"
 #include "engine/base/memory.h"
 #include "engine/text/schema_parts.h"
 #include "workload/kind.h"
@@ -193,10 +193,19 @@ static void read_settings(struct reader *r, const struct place *at, struct keys 
     spec->settings = nccl_settings_of(&p);
 }
 
+static void end_known(void *known)
+{
+    nccl_known_end(known);
+    free(known);
+}
+
 // The library runs on a machine, with the costs that were measured there.
-static void use_machine(struct executor_spec *spec, const struct nccl_machine *machine)
+static void use_machine(struct reader *r, struct executor_spec *spec,
+                        const struct nccl_machine *machine)
 {
     spec->machine = machine;
+    spec->known = memory_zeroed(1, sizeof *spec->known);
+    reader_keep_until(r, spec->known, end_known);
     spec->cost = spec->settings.rccl ? rccl_host_cost() : nccl_host_cost_of(machine);
     spec->gpus = machine->gpus;
 }
@@ -240,17 +249,18 @@ void executor_read(struct reader *r, const struct place *place, struct executor_
                         spec->settings.rccl ? "mi300x" : "dgx_h100");
         return;
     }
-    use_machine(spec, machine);
+    use_machine(r, spec, machine);
     spec->by_switches =
         spec->settings.algorithms == (1u << NCCL_COLLNET_DIRECT | 1u << NCCL_COLLNET_CHAIN);
     read_costs(r, &cost, &spec->cost);
 }
 
-void executor_default(const struct nccl_machine *machine, struct executor_spec *spec)
+void executor_default(struct reader *r, struct executor_spec *spec)
 {
+    const struct nccl_machine *machine = r->site->machine;
     struct nccl_params p = nccl_defaults(machine->gfx942);
     *spec = (struct executor_spec){.settings = nccl_settings_of(&p)};
-    use_machine(spec, machine);
+    use_machine(r, spec, machine);
 }
 
 void executor_write(json_t *json, const char *key, const void *value, const json_t *given)
@@ -321,7 +331,6 @@ bool executor_check(struct reader *r, const struct place *place, const struct jo
     uint32_t n = shape->ranks;
     char why[200] = "";
     const char *name = nccl_library_name(spec->settings.rccl);
-    struct nccl_communicator c;
     struct nccl_operation o;
     enum nccl_function function;
     if (spec->mpi != NULL)
@@ -334,27 +343,24 @@ bool executor_check(struct reader *r, const struct place *place, const struct jo
                     "fabric of kind rail, leaf_spine or fat_tree, or switch.routing.relay");
         return false;
     }
-    struct nccl_member *list = memory_zeroed(n, sizeof *list);
-    for (uint32_t m = 0; m < n; m++) {
-        uint32_t rank = job_rank(job, members != NULL ? members[m] : m);
-        list[m] = (struct nccl_member){rank / spec->gpus, rank % spec->gpus};
-    }
-    bool made =
-        nccl_communicator_init(&c, spec->machine, &spec->settings, list, n, why, sizeof why);
+    uint32_t *ranks = memory_zeroed(n, sizeof *ranks);
+    for (uint32_t m = 0; m < n; m++)
+        ranks[m] = job_rank(job, members != NULL ? members[m] : m);
+    struct nccl_member *list = nccl_members_of(ranks, n, spec->gpus);
+    const struct nccl_communicator *c =
+        nccl_known_make(spec->known, spec->machine, &spec->settings, list, n, why, sizeof why);
     free(list);
-    if (!made) {
+    free(ranks);
+    if (c == NULL) {
         place_error(r->err, place, "%s would not run here: %s", name, why);
         return false;
     }
-    if (spec->xml != NULL) {
-        nccl_communicator_free(&c);
+    if (spec->xml != NULL)
         return executor_xml_check(r, place, spec, op, shape->bytes, n);
-    }
     bool possible = !executor_function_of(op, &function) ||
-                    nccl_operation_init(&o, &c, function, CHECKED_BYTES, 0);
+                    nccl_operation_init(&o, c, function, CHECKED_BYTES, 0);
     if (!possible)
         place_error(r->err, place, "%s %s has no %s by the given `algo` and `proto` on these ranks",
                     name, nccl_version_name(spec->settings.version), coll_op_name(op));
-    nccl_communicator_free(&c);
     return possible;
 }

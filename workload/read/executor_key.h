@@ -13,7 +13,7 @@
 void executor_read(struct reader *r, const struct place *place, struct executor_spec *spec);
 // The library of a machine's vendor with its own choices: what runs where a scenario names a
 // machine, and nothing that a library decides.
-void executor_default(const struct nccl_machine *machine, struct executor_spec *spec);
+void executor_default(struct reader *r, struct executor_spec *spec);
 void executor_write(json_t *json, const char *key, const void *value, const json_t *given);
 json_t *executor_schema(void); // refers to the definition, which is added once
 void executor_definition(json_t *defs);

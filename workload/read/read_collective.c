@@ -236,7 +236,7 @@ static void use_default_library(struct reader *r, const struct place *place,
         return;
     struct err *err = r->err, tried = {0};
     r->err = &tried;
-    executor_default(r->site->machine, &settings->library);
+    executor_default(r, &settings->library);
     if (!executor_check(r, &library, job, &settings->library, whole, NULL))
         settings->library = (struct executor_spec){.machine = NULL};
     err_free(&tried);
