@@ -202,7 +202,7 @@ collwire_script_test(cli_diagnose_cases unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose_cases.py 212 106)
 collwire_script_test(cli_diagnose_cases_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose_cases.py)
-collwire_script_test(cli_diagnose_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py 0-99)
+collwire_script_test(cli_diagnose_all long python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py 0-99 servers)
 # Two of six exhaustive grids, and the words of the command: 9 s; it alone proves `tune`. All six: 30 s.
 collwire_script_test(cli_tune unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_tune.py words incast
   choices)

@@ -28,15 +28,18 @@ struct place {
     size_t class;
 };
 
+struct places {
+    struct place *list;
+    size_t n;
+};
+
 // What is known of the healthy network.
 struct facts {
     json_t *metrics;        // of its run
     const json_t *scenario; // as it was resolved
     const json_t *draft;    // as it was given
-    struct place *links, *ranks;
-    size_t n_links, n_ranks_tried;
-    struct place *more_links, *more_ranks; // that are alike to them, and not tried at first
-    size_t n_more_links, n_more_ranks;
+    struct places links, ranks;           // at which causes are tried
+    struct places more_links, more_ranks; // that are alike to them, and not tried at first
     const char *environment; // of the library, as a log of the job has it; NULL = no log
     double line_bps;         // of the slowest links of ranks
     double time_ns;          // of the run
@@ -80,6 +83,12 @@ char *name_pattern(const char *name);
 void facts_make(struct facts *f, json_t *metrics, const json_t *draft,
                 const struct observed *measured);
 void facts_free(struct facts *f);
+
+/* ---- places (places.c) ---- */
+
+// Find the links and ranks at which causes are tried: those of measured values, and of others that
+// are alike a few.
+void places_find(struct facts *f, const struct observed *measured);
 
 /* ---- the table, by where causes are ---- */
 

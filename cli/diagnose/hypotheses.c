@@ -123,8 +123,8 @@ static void add_tier(struct diagnosis *d, const struct cause_kind *kind, const c
 static void add_at_links(struct diagnosis *d, const struct cause_kind *kind)
 {
     size_t from = d->n_causes;
-    for (size_t i = 0; i < d->facts.n_links; i++) {
-        const struct place *p = &d->facts.links[i];
+    for (size_t i = 0; i < d->facts.links.n; i++) {
+        const struct place *p = &d->facts.links.list[i];
         bool trunk = link_is_trunk(p->at);
         if (kind->places == AT_TIERS && trunk)
             add_tier(d, kind, p->at, from);
@@ -136,9 +136,9 @@ static void add_at_links(struct diagnosis *d, const struct cause_kind *kind)
 
 static void add_at_ranks(struct diagnosis *d, const struct cause_kind *kind)
 {
-    for (size_t i = 0; i < d->facts.n_ranks_tried; i++)
-        cause_add(d, kind, d->facts.ranks[i].at,
-                  d->facts.ranks[i].stands_for * (kind->sources ? d->facts.n_ranks : 1));
+    for (size_t i = 0; i < d->facts.ranks.n; i++)
+        cause_add(d, kind, d->facts.ranks.list[i].at,
+                  d->facts.ranks.list[i].stands_for * (kind->sources ? d->facts.n_ranks : 1));
 }
 
 static void add_pairs(struct diagnosis *d, const struct cause_kind *kind)

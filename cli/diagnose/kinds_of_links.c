@@ -26,8 +26,8 @@ static void lossy_link(const struct facts *f, const char *at, double loss, FILE 
 
 static bool fabric_has_paths(const struct facts *f)
 {
-    for (size_t i = 0; i < f->n_links; i++)
-        if (link_is_trunk(f->links[i].at))
+    for (size_t i = 0; i < f->links.n; i++)
+        if (link_is_trunk(f->links.list[i].at))
             return true;
     return false;
 }

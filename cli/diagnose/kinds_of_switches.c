@@ -99,8 +99,8 @@ static bool has_balancing(const struct facts *f)
 static bool has_tiers(const struct facts *f)
 {
     size_t trunks = 0;
-    for (size_t i = 0; i < f->n_links; i++)
-        trunks += link_is_trunk(f->links[i].at);
+    for (size_t i = 0; i < f->links.n; i++)
+        trunks += link_is_trunk(f->links.list[i].at);
     return trunks > 0 && strcmp(fact_text(f, "switch.routing.kind"), "ecmp") == 0;
 }
 

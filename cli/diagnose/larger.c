@@ -4,9 +4,14 @@
 // cause is simulated with them too; otherwise only the nearest causes are.
 #include <math.h>
 
-#include "cli/diagnose/diagnose.h"
+#include <stdlib.h>
 
-#define NEAREST 6  // causes
+#include "cli/diagnose/diagnose.h"
+#include "engine/base/memory.h"
+
+#define NEAREST 6  // causes, of different kinds
+#define OTHERS 4   // of these kinds, of other strengths
+#define SAME 0.1   // logarithm of the ratio of strengths that are one
 #define CLEAR 12.0 // a misfit of five standard deviations
 
 void larger_promote(struct diagnosis *d)
@@ -25,22 +30,53 @@ void larger_promote(struct diagnosis *d)
     spread_of_seeds(d);
 }
 
+// Whether a cause is of the kind of one in a list, and as near, and its strength is another one:
+// at places that smaller sizes do not tell apart, since they are used in another way.
+static bool is_other(const struct diagnosis *d, const size_t *list, size_t n, size_t cause)
+{
+    const struct cause *c = &d->causes[cause];
+    bool near = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct cause *k = &d->causes[list[i]];
+        double ratio = d->list[c->best].strength / d->list[k->best].strength;
+        if (k == c || (k->kind == c->kind && !(fabs(log(ratio)) > SAME)))
+            return false;
+        near |= cause_same_kind_near(d, k, c);
+    }
+    return near;
+}
+
+// The first causes of d->order, and others of their kinds.
+static size_t list_nearest(const struct diagnosis *d, size_t list[NEAREST + OTHERS])
+{
+    size_t n = d->n_order < NEAREST ? d->n_order : NEAREST, most = n + OTHERS,
+           *all = memory_zeroed(d->n_causes + 1, sizeof *all),
+           n_all = causes_nearest(d, d->n_causes, d->n_causes, false, all);
+    for (size_t i = 0; i < n; i++)
+        list[i] = d->order[i];
+    for (size_t i = 0; i < n_all && n < most; i++)
+        if (is_other(d, list, n, all[i]))
+            list[n++] = all[i];
+    free(all);
+    return n;
+}
+
 void larger_try(struct diagnosis *d)
 {
-    double places[NEAREST][UNKNOWNS_MOST] = {{0}}, most = 0;
-    struct fit_point *points[NEAREST];
-    size_t n = d->n_order < NEAREST ? d->n_order : NEAREST;
+    double places[NEAREST + OTHERS][UNKNOWNS_MOST] = {{0}}, most = 0;
+    struct fit_point *points[NEAREST + OTHERS];
     uint64_t seeds = d->fit.seeds;
     if (d->later == 0)
         return;
+    size_t list[NEAREST + OTHERS], n = list_nearest(d, list);
     for (size_t i = 0; i < n; i++)
-        places[i][0] = (double)d->causes[d->order[i]].best;
+        places[i][0] = (double)d->causes[list[i]].best;
     d->fit.stage = STAGE_LARGE;
     d->fit.seeds = 1;
     fit_run(&d->fit, n, places, points);
     d->fit.seeds = seeds;
     for (size_t i = 0; i < n; i++) {
-        struct cause *c = &d->causes[d->order[i]];
+        struct cause *c = &d->causes[list[i]];
         d->list[c->best].large = points[i];
         double more = larger_misfit(d, &d->list[c->best], d->later);
         c->more = isnan(more) ? 0 : more;

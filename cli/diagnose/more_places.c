@@ -12,11 +12,11 @@
 #define MORE 6    // places of a cause
 #define SOURCES 8 // at one of them
 
-static const struct place *place_at(const struct place *list, size_t n, const char *at)
+static const struct place *place_at(const struct places *places, const char *at)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(list[i].at, at) == 0)
-            return &list[i];
+    for (size_t i = 0; i < places->n; i++)
+        if (strcmp(places->list[i].at, at) == 0)
+            return &places->list[i];
     return NULL;
 }
 
@@ -57,28 +57,25 @@ void places_more(struct diagnosis *d, size_t cause)
     if (!ranks && kind->places != AT_LINKS && kind->places != AT_DIRECTIONS &&
         kind->places != AT_TRUNKS)
         return;
-    const struct place *tried = ranks ? f->ranks : f->links,
-                       *more = ranks ? f->more_ranks : f->more_links,
-                       *own = place_at(tried, ranks ? f->n_ranks_tried : f->n_links,
-                                       d->causes[cause].at);
-    size_t n = ranks ? f->n_more_ranks : f->n_more_links, alike = 0, seen = 0, added = 0;
+    const struct places *tried = ranks ? &f->ranks : &f->links,
+                        *more = ranks ? &f->more_ranks : &f->more_links;
+    const struct place *own = place_at(tried, d->causes[cause].at);
+    size_t alike = 0, seen = 0, added = 0;
     double strength = d->list[d->causes[cause].best].strength;
     if (!own || own->class == SIZE_MAX)
         return;
-    for (size_t i = 0; i < n; i++)
-        alike += more[i].class == own->class;
+    for (size_t i = 0; i < more->n; i++)
+        alike += more->list[i].class == own->class;
     size_t step = alike / MORE + 1;
-    for (size_t i = 0; i < n; i++) {
-        if (more[i].class != own->class || seen++ % step != 0 || is_known(d, kind, more[i].at))
+    for (size_t i = 0; i < more->n; i++) {
+        const struct place *p = &more->list[i];
+        if (p->class != own->class || seen++ % step != 0 || is_known(d, kind, p->at))
             continue;
-        hypothesis_add(d, cause_add(d, kind, more[i].at, 1), strength);
+        hypothesis_add(d, cause_add(d, kind, p->at, 1), strength);
         added++;
     }
     for (size_t c = 0; c < d->n_causes; c++) { // what the first ones stand for is less by them
-        const struct place *p =
-            d->causes[c].kind == kind
-                ? place_at(tried, ranks ? f->n_ranks_tried : f->n_links, d->causes[c].at)
-                : NULL;
+        const struct place *p = d->causes[c].kind == kind ? place_at(tried, d->causes[c].at) : NULL;
         if (p && p->class == own->class && p->stands_for > 1)
             d->causes[c].stands_for *= (double)(alike - added + 1) / (double)(alike + 1);
     }

@@ -37,7 +37,7 @@ static struct ranked *ranked(const struct diagnosis *d, size_t *n)
     *n = 0;
     for (size_t c = 0; c < d->n_causes; c++)
         if (d->causes[c].best != SIZE_MAX)
-            all[(*n)++] = (struct ranked){c, d->causes[c].rank};
+            all[(*n)++] = (struct ranked){c, d->causes[c].rank + d->causes[c].more};
     qsort(all, *n, sizeof *all, by_rank);
     return all;
 }
@@ -49,23 +49,35 @@ static bool is_kind(const struct cause *a, const struct cause *b)
 
 double kind_rank(const struct diagnosis *d, const struct cause *best)
 {
-    double sum = 1; // its own part
+    double sum = 1, own = best->rank + best->more; // 1: its own part
     for (size_t c = 0; c < d->n_causes; c++)
         if (&d->causes[c] != best && is_kind(&d->causes[c], best))
-            sum += exp((best->rank - d->causes[c].rank) / 2);
-    return best->rank - 2 * log(sum) + best->more;
+            sum += exp((own - d->causes[c].rank - d->causes[c].more) / 2);
+    return own - 2 * log(sum);
+}
+
+// The least difference of ranks that decides. Where the nearest cause misses the values by more
+// than the stated spreads allow, these are too small by the root of the ratio (the ratio of Birge,
+// Phys. Rev. 40 (1932) 207), and a difference is worth as much less.
+static double least_difference(const struct diagnosis *d, const struct cause *first)
+{
+    double values = 0;
+    for (size_t i = 0; i < d->measured; i++)
+        values += d->fit.measured.list[i].value > 0;
+    return TIES * fmax(1, d->list[first->best].misfit / fmax(1, values));
 }
 
 bool cause_ties(const struct diagnosis *d, const struct cause *c)
 {
     const struct cause *first = &d->causes[d->order[0]];
-    return kind_rank(d, c) - kind_rank(d, first) < TIES;
+    return kind_rank(d, c) - kind_rank(d, first) < least_difference(d, first);
 }
 
 bool cause_same_kind_near(const struct diagnosis *d, const struct cause *a, const struct cause *b)
 {
-    (void)d;
-    return is_kind(a, b) && fabs(a->rank - b->rank) < TIES;
+    const struct cause *nearer = a->rank + a->more < b->rank + b->more ? a : b;
+    return is_kind(a, b) &&
+           fabs(a->rank + a->more - b->rank - b->more) < least_difference(d, nearer);
 }
 
 void causes_order(struct diagnosis *d)

@@ -5,7 +5,7 @@
 measurement that it proposes is nearer to the value of the injected cause. Also: wrong inputs, units that are mixed up, the names of counters,
 resuming, any number of workers.
 
-usage: check_diagnose.py [FIRST-LAST] [words] [files] [sizes 8,16,32] [kinds mtu,latency], with the executable in $COLLWIRE
+usage: check_diagnose.py [FIRST-LAST] [words] [files] [servers] [sizes 8,16,32] [kinds mtu,latency], with the executable in $COLLWIRE
 """
 import json
 import math
@@ -189,6 +189,35 @@ def check_large(folder):
     expect(done.stdout.startswith("not healthy: time of 128 MiB is"), f"a large size: {done.stdout[:300]}")
 
 
+def check_ranks(folder):
+    """Ranks whose links carry as much are one class, of which two are tried: in a tree of 16 inner ranks, the next
+    level and the others."""
+    network = {"name": "tree", "topology": {"dims": [{"kind": "switch", "size": 16, "link": {"rate": "100Gbps", "delay": "500ns"}}]},
+               "workload": {"kind": "collective", "op": "all_reduce", "bytes": "1MB", "algorithm": "tree"}}
+    us = 1.2 * hidden_clusters.run(folder, "tree", network)["jobs"][0]["time_ns"] / 1e3
+    kept = os.path.join(folder, "tried")
+    done = call("diagnose", write(folder, "time.csv", f"quantity,place,value,unit\ntime,,{us},us\n"), "--network", write(folder, "tree.json", network),
+                "--out", kept, "--format", "json")
+    with open(os.path.join(kept, "diagnose.jsonl"), encoding="utf-8") as file:
+        keys = [json.loads(line)["key"] for line in file]
+    tried = {rank for rank in range(16) if any(f'"nic.at=rank{rank}"' in key for key in keys)}
+    expect(done.returncode == 0 and tried == {0, 1, 2, 3, 4, 6}, f"ranks that are tried: {tried}")
+
+
+def check_servers(folder):
+    """A table of NCCL with a slow NIC in an inner server. A NIC of half that rate in an outer one gives the same times up to 16 MB: only the
+    largest size tells which."""
+    network = {"name": "servers", "topology": {"machine": "dgx_a100", "nodes": 4}, "cc": {"kind": "dcqcn"}}
+    path, rows = write(folder, "servers.json", network), []
+    for size in (1 << k for k in range(20, 27)):
+        job = {"kind": "collective", "op": "all_reduce", "bytes": f"{size}B", "library": {"kind": "nccl"}}
+        us = hidden_clusters.run(folder, "sized", {**network, "workload": job, "nic": {"at": "rank13", "bus_rate": "96Gbps"}, "seed": 77,
+                                                   "noise": {"step": {"mean": "200ns"}}})["jobs"][0]["time_ns"] / 1e3
+        rows.append(f"{size} {size // 4} float sum -1 {us:.2f} {size / us / 1e3:.2f} {size / us / 1e3 * 31 / 16:.2f} 0\n")
+    first = json.loads(call("diagnose", write(folder, "servers.txt", HEADING + "".join(rows)), "--network", path, "--format", "json").stdout)["causes"][0]
+    expect(first["kind"] == "slow_nic" and 8 <= int(first["at"][4:]) < 24, f"one slow NIC of 32: {first}")
+
+
 HEADING = "#  size  count  type  redop  root  time  algbw  busbw  #wrong\n"
 
 
@@ -229,6 +258,9 @@ def main():
         if "files" in sys.argv:
             check_files(folder)
             check_large(folder)
+            check_ranks(folder)
+        if "servers" in sys.argv:
+            check_servers(folder)
     return 1 if failures else 0
 
 
