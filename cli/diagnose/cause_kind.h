@@ -35,9 +35,9 @@ struct places {
 
 // What is known of the healthy network.
 struct facts {
-    json_t *metrics;        // of its run
-    const json_t *scenario; // as it was resolved
-    const json_t *draft;    // as it was given
+    json_t *metrics;                      // of its run
+    const json_t *scenario;               // as it was resolved
+    const json_t *draft;                  // as it was given
     struct places links, ranks;           // at which causes are tried
     struct places more_links, more_ranks; // that are alike to them, and not tried at first
     const char *environment; // of the library, as a log of the job has it; NULL = no log
@@ -89,6 +89,8 @@ void facts_free(struct facts *f);
 // Find the links and ranks at which causes are tried: those of measured values, and of others that
 // are alike a few.
 void places_find(struct facts *f, const struct observed *measured);
+// The one of this name; NULL = it is not in the list.
+const struct place *place_at(const struct places *places, const char *at);
 
 /* ---- the table, by where causes are ---- */
 

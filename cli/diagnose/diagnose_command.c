@@ -67,18 +67,41 @@ static int check_job(const struct diagnosis *d, struct err *err)
     return 0;
 }
 
+// Make the job of the table's sizes, for a network of so many ranks; 0 = not known yet.
+static void make_job(struct diagnosis *d, uint32_t ranks)
+{
+    json_t *json = d->fit.draft.json;
+    bool machine = json_object_get(json_object_get(json, "topology"), "machine") != NULL;
+    json_t *job = measured_files_job(&d->files, ranks, machine);
+    if (job)
+        json_object_set_new(json, "workload", job);
+}
+
+// A job without an algorithm runs as libraries run it.
+static void choose_algorithm(struct diagnosis *d)
+{
+    json_t *job = draft_job(d->fit.draft.json);
+    const char *op = json_string_value(json_object_get(job, "op"));
+    if (d->files.n_sizes > 0 && op && !json_object_get(job, "algorithm") && !is_of_library(d) &&
+        strcmp(measured_algorithm(op), "ring") != 0)
+        json_object_set_new(job, "algorithm", json_string(measured_algorithm(op)));
+}
+
 // Take what the files have: a job where the scenario has none, and the sizes that are simulated.
 static int take_measured(struct diagnosis *d, struct err *err)
 {
     json_t *json = d->fit.draft.json;
     uint32_t ranks = 0;
     uint64_t bytes;
-    bool machine = json_object_get(json_object_get(json, "topology"), "machine") != NULL;
-    json_t *job = json_object_get(json, "workload") ? NULL : measured_files_job(&d->files, machine);
-    if (job)
-        json_object_set_new(json, "workload", job);
+    bool made = json_object_get(json, "workload") == NULL && d->files.n_sizes > 0;
+    if (made)
+        make_job(d, 0);
     if ((d->files.n_sizes > 0 && check_job(d, err) != 0) || network_ranks(d, &ranks, err) != 0)
         return -1;
+    if (made)
+        make_job(d, ranks);
+    else
+        choose_algorithm(d);
     const char *op = json_string_value(json_object_get(draft_job(json), "op"));
     if (measured_files_take(&d->files, &d->fit.measured, op, ranks, is_of_library(d), &bytes,
                             err) != 0)
@@ -89,7 +112,7 @@ static int take_measured(struct diagnosis *d, struct err *err)
         return 0;
     char *text = text_format("%lluB", (unsigned long long)bytes);
     json_t *own = json_object_get(draft_job(json), "bytes");
-    d->own_bytes = job ? NULL : json_incref(own);
+    d->own_bytes = made ? NULL : json_incref(own);
     json_object_set_new(draft_job(json), "bytes", json_string(text));
     free(text);
     return 0;
@@ -133,6 +156,7 @@ static int diagnose(struct diagnosis *d, size_t n_files, struct err *err)
     signals_phase("diagnosing");
     if (open_all(d, n_files, err) != 0)
         return ends_interrupted() ? EXIT_NOT_COMPLETED : EXIT_BAD_USE;
+    errors_print(err); // warnings, before what takes long
     uint64_t least = diagnosis_runs_least(d);
     if (d->fit.budget < least) {
         err_add(err, "--budget", "%llu runs are too few to try each cause once: %llu are needed",

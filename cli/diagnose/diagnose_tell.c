@@ -43,13 +43,11 @@ double told_units(const struct diagnosis *d)
     return 1;
 }
 
-// Places of the same kind that the values do not tell from a cause's own.
+// The other places that the values do not tell from a cause's own.
 static json_t *also(const struct diagnosis *d, const struct cause *c)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < d->n_causes; i++)
-        if (&d->causes[i] != c && cause_same_kind_near(d, c, &d->causes[i]))
-            json_array_append_new(list, json_string(d->causes[i].at));
+    json_t *list = places_alike(d, c);
+    json_array_remove(list, 0);
     return list;
 }
 

@@ -14,17 +14,8 @@
 
 #define CAUSES_SHOWN 5
 #define ELSEWHERE 0.2 // as a logarithm: of a time that a cause does not give
+#define CLEAR 2.0     // standard deviations by which it is off
 #define FASTER 3.0    // standard deviations by which a time is below that of the healthy network
-
-// How many places a cause stands for, all that the values do not tell from its own.
-static double places_of(const struct diagnosis *d, const struct cause *c)
-{
-    double alike = c->stands_for;
-    for (size_t k = 0; k < d->n_causes; k++)
-        if (&d->causes[k] != c && cause_same_kind_near(d, c, &d->causes[k]))
-            alike += d->causes[k].stands_for;
-    return alike;
-}
 
 // The size in bytes of the collective whose time this value is; 0 = it is no time of a sized
 // collective.
@@ -94,12 +85,7 @@ static void print_verdict(const struct diagnosis *d, size_t width)
 static void print_cause(const struct diagnosis *d, size_t i, size_t width)
 {
     const struct cause *c = told_cause(d, i);
-    double alike = places_of(d, c);
-    char *next = cause_next(d, i),
-         *places = alike < 1.5 ? memory_text("")
-                               : text_format(" (%s stands for %.0f places that the values do not "
-                                             "tell apart)",
-                                             c->at, alike),
+    char *next = cause_next(d, i), *places = places_words(d, c),
          *text = text_format("%zu. %s%s: explains %.0f %% of the gap%s; %s", i + 1,
                              told_hypothesis(d, i)->words, places, 100 * cause_explains(d, c),
                              i > 0 ? ", and may be it as well as the first" : "", next);
@@ -130,7 +116,7 @@ static void print_left(const struct diagnosis *d, size_t width)
     for (size_t i = d->measured; i < d->measured + d->later; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
         double here = told_value(d, first, i), off = log(here / v->value);
-        if (!isfinite(here) || fabs(off) < ELSEWHERE)
+        if (!isfinite(here) || fabs(off) < ELSEWHERE || fabs(larger_off(d, first, i)) < CLEAR)
             continue;
         char *name = value_name(d, v),
              *text = text_format("the first cause does not give the %s: %.4g %s, where %.4g were "

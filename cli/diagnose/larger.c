@@ -11,6 +11,7 @@
 
 #define NEAREST 6  // causes, of different kinds
 #define OTHERS 4   // of these kinds, of other strengths
+#define SEEDS 3    // of each: queues may build up or not
 #define SAME 0.1   // logarithm of the ratio of strengths that are one
 #define CLEAR 12.0 // a misfit of five standard deviations
 
@@ -30,6 +31,12 @@ void larger_promote(struct diagnosis *d)
     spread_of_seeds(d);
 }
 
+static bool is_same(const struct diagnosis *d, const struct cause *a, const struct cause *b)
+{
+    double ratio = d->list[a->best].strength / d->list[b->best].strength;
+    return a->kind == b->kind && !(fabs(log(ratio)) > SAME);
+}
+
 // Whether a cause is of the kind of one in a list, and as near, and its strength is another one:
 // at places that smaller sizes do not tell apart, since they are used in another way.
 static bool is_other(const struct diagnosis *d, const size_t *list, size_t n, size_t cause)
@@ -38,8 +45,7 @@ static bool is_other(const struct diagnosis *d, const size_t *list, size_t n, si
     bool near = false;
     for (size_t i = 0; i < n; i++) {
         const struct cause *k = &d->causes[list[i]];
-        double ratio = d->list[c->best].strength / d->list[k->best].strength;
-        if (k == c || (k->kind == c->kind && !(fabs(log(ratio)) > SAME)))
+        if (k == c || is_same(d, c, k))
             return false;
         near |= cause_same_kind_near(d, k, c);
     }
@@ -72,7 +78,7 @@ void larger_try(struct diagnosis *d)
     for (size_t i = 0; i < n; i++)
         places[i][0] = (double)d->causes[list[i]].best;
     d->fit.stage = STAGE_LARGE;
-    d->fit.seeds = 1;
+    d->fit.seeds = seeds > SEEDS ? seeds : SEEDS;
     fit_run(&d->fit, n, places, points);
     d->fit.seeds = seeds;
     for (size_t i = 0; i < n; i++) {
@@ -82,8 +88,15 @@ void larger_try(struct diagnosis *d)
         c->more = isnan(more) ? 0 : more;
         most = fmax(most, c->more);
     }
-    // Causes that did not run with these sizes get the largest misfit of those that did.
-    for (size_t c = 0; c < d->n_causes; c++)
-        if (d->causes[c].best == SIZE_MAX || !d->list[d->causes[c].best].large)
-            d->causes[c].more = most;
+    // Causes that did not run with these sizes get the misfit of one of their kind and strength that
+    // did, and else the largest.
+    for (size_t c = 0; c < d->n_causes; c++) {
+        struct cause *own = &d->causes[c];
+        if (own->best != SIZE_MAX && d->list[own->best].large)
+            continue;
+        own->more = most;
+        for (size_t i = 0; i < n && own->best != SIZE_MAX; i++)
+            if (is_same(d, own, &d->causes[list[i]]))
+                own->more = d->causes[list[i]].more;
+    }
 }

@@ -108,17 +108,27 @@ double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h)
     return h->point ? distance(d, h, true) : INFINITY;
 }
 
-double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t n)
+double larger_off(const struct diagnosis *d, const struct hypothesis *h, size_t value)
 {
     const struct fit_point *point = h->cause == SIZE_MAX ? h->point : h->large;
-    double sum = point ? 0 : (double)NAN;
-    for (size_t i = d->measured; i < d->measured + n && point; i++) {
-        const struct observed_value *v = &d->fit.measured.list[i];
-        double mean = 0, seeds = (double)point->seeds, here = measured_level(d, i);
-        for (uint64_t s = 0; s < point->seeds; s++)
-            mean += value_level(v, fit_value(&d->fit, point, d->fit.first_seed + 1 + s, i)) / seeds;
-        double var = fixed_variance(v, mean) + d->spread[i] * (1 + 1 / seeds), off = mean - here;
-        sum += isnan(mean) ? NOT_ENDED : FAR * FAR * log1p(off * off / var / (FAR * FAR));
+    const struct observed_value *v = &d->fit.measured.list[value];
+    double mean = 0, squares = 0, seeds = point ? (double)point->seeds : 0;
+    for (uint64_t s = 0; point && s < point->seeds; s++) {
+        double level = value_level(v, fit_value(&d->fit, point, d->fit.first_seed + 1 + s, value)),
+               off = level - mean;
+        mean += off / ((double)s + 1); // Welford's sums
+        squares += off * (level - mean);
+    }
+    double var = fixed_variance(v, mean) + seeds_variance(d->spread[value], squares, seeds);
+    return point ? (mean - measured_level(d, value)) / sqrt(var) : 0;
+}
+
+double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t n)
+{
+    double sum = h->cause == SIZE_MAX || h->large ? 0 : (double)NAN;
+    for (size_t i = d->measured; i < d->measured + n && !isnan(sum); i++) {
+        double off = larger_off(d, h, i);
+        sum += isnan(off) ? NOT_ENDED : FAR * FAR * log1p(off * off / (FAR * FAR));
     }
     return sum;
 }

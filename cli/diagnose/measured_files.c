@@ -20,8 +20,9 @@
 #define BYTES_OF_LARGE 4e9 // that a few runs may have
 #define SMALL_BYTES 262144 // below, what starts a collective counts, which textbook jobs lack
 #define SIZES_TAKEN 3
-#define BELOW 4 // times, that a size between is below the largest
-#define APART 8 // times, from one size that is taken to the next
+#define BELOW 4  // times, that a size between is below the largest
+#define KNEE 0.2 // as a logarithm: a change of the bandwidth from one size to the next
+#define APART 8  // times, from one size that is taken to the next
 
 /* ---- lists ---- */
 
@@ -114,7 +115,7 @@ static int read_table(struct measured_files *m, const char *path, const char *pl
     }
     m->ranks = table.recording ? table.world : table.ranks > 0 ? table.ranks : m->ranks;
     m->per_rank |= table.per_rank;
-    m->factor = table.factor;
+    m->signs = table.signs;
     measured_table_free(&table);
     return status;
 }
@@ -204,16 +205,20 @@ void measured_files_free(struct measured_files *m)
 
 /* ---- what is used of them ---- */
 
-json_t *measured_files_job(const struct measured_files *m, bool on_machine)
+const char *measured_algorithm(const char *op)
 {
+    return strcmp(op, "all_to_all") == 0 ? "direct" : "ring";
+}
+
+json_t *measured_files_job(const struct measured_files *m, uint32_t ranks, bool on_machine)
+{
+    const char *op = m->op ? m->op : measured_op_of(&m->signs, ranks);
     if (m->n_sizes == 0)
         return NULL;
-    json_t *job = json_pack("{s:s, s:s, s:s}", "kind", "collective", "op",
-                            m->op ? m->op : "all_reduce", "bytes", "1MB");
+    op = op ? op : "all_reduce";
+    json_t *job = json_pack("{s:s, s:s, s:s}", "kind", "collective", "op", op, "bytes", "1MB");
     if (!on_machine)
-        json_object_set_new(
-            job, "algorithm",
-            json_string(m->op && strcmp(m->op, "all_to_all") == 0 ? "direct" : "ring"));
+        json_object_set_new(job, "algorithm", json_string(measured_algorithm(op)));
     return job;
 }
 
@@ -289,7 +294,9 @@ int measured_files_take(struct measured_files *m, struct observed *list, const c
     bool job_too = m->values.n > 0; // values of the job as it is, so no size takes its place
     if (m->ranks > 0 && m->ranks != ranks)
         return err_add(err, "MEASURED", "is of %u ranks, and the network has %u", m->ranks, ranks);
-    measured_factor_check(m->factor, "MEASURED", op ? op : "all_reduce", ranks, err);
+    if (m->n_sizes > 0 && !m->op && op && strcmp(op, "all_reduce") != 0)
+        note(m, text_format("the times are taken as of %s", op));
+    measured_factor_check(&m->signs, "MEASURED", op ? op : "all_reduce", ranks, err);
     *list = m->values;
     m->values = (struct observed){0};
     char *pair = measured_pairs_fill(list, ranks);

@@ -16,12 +16,12 @@ struct measured_files {
     struct observed values;  // of CSV
     struct size_time *sizes; // of tables and recordings, ascending
     size_t n_sizes;
-    const char *op;    // of the sizes: "all_reduce"; NULL = no file says it
-    uint32_t ranks;    // of a recording; 0 = no file says it
-    double factor;     // busbw by algbw of a table; 0 = not known
-    bool large;        // all sizes are too large for packets
-    size_t n_later;    // last values of the list that few causes are tried with
-    bool per_rank;     // sizes are those that a rank contributes (OSU)
+    const char *op;              // of the sizes: "all_reduce"; NULL = no file says it
+    uint32_t ranks;              // of a recording; 0 = no file says it
+    struct measured_signs signs; // of a table, of its operation
+    bool large;                  // all sizes are too large for packets
+    size_t n_later;              // last values of the list that few causes are tried with
+    bool per_rank;               // sizes are those that a rank contributes (OSU)
     char *environment; // "NCCL_ALGO=Ring NCCL_PROTO=LL", as a log of NCCL has it; NULL = none
     char *notes;       // lines: what was left out
 };
@@ -32,8 +32,13 @@ int measured_files_read(struct measured_files *m, const char *const *paths, size
 void measured_files_free(struct measured_files *m);
 
 // The job that the sizes are of, for a network whose scenario has none: a collective of all ranks.
-// NULL = there are no sizes.
-json_t *measured_files_job(const struct measured_files *m, bool on_machine);
+// NULL = there are no sizes. The operation is that of the files, or of the columns of a table of
+// `ranks` ranks (0 = not known yet), and else an all-reduce.
+json_t *measured_files_job(const struct measured_files *m, uint32_t ranks, bool on_machine);
+
+// How libraries run an operation where a scenario does not say it: all-to-all directly, as NCCL and
+// MPI do, other ones by rings.
+const char *measured_algorithm(const char *op);
 
 // Move what was measured to `list`: of sizes a few that can be simulated in short time on so many
 // ranks, or where all are larger, the smallest ones (m->large). *bytes is the size that the job is

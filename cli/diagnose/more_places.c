@@ -12,14 +12,6 @@
 #define MORE 6    // places of a cause
 #define SOURCES 8 // at one of them
 
-static const struct place *place_at(const struct places *places, const char *at)
-{
-    for (size_t i = 0; i < places->n; i++)
-        if (strcmp(places->list[i].at, at) == 0)
-            return &places->list[i];
-    return NULL;
-}
-
 static bool is_known(const struct diagnosis *d, const struct cause_kind *kind, const char *at)
 {
     for (size_t c = 0; c < d->n_causes; c++)

@@ -33,15 +33,11 @@ static const struct probe {
     {"latency", OF_PAIR, "run ib_write_lat", "us", 1e3},
     {"bandwidth", OF_PAIR, "run ib_write_bw", "Gb/s", 1e9},
     {"message_rate", OF_PAIR, "run ib_write_bw with messages of 64 B", "M messages/s", 1e6},
-    {"lowest_bandwidth", OF_ALL_RANKS,
-     "run ib_write_bw of each rank with the next one (or the +Nth) and take the lowest of", "Gb/s",
-     1e9},
-    {"highest_bandwidth", OF_ALL_RANKS,
-     "run ib_write_bw of each rank with the next one (or the +Nth) and take the highest of", "Gb/s",
-     1e9},
+    {"lowest_bandwidth", OF_ALL_RANKS, "lowest", "Gb/s", 1e9},
+    {"highest_bandwidth", OF_ALL_RANKS, "highest", "Gb/s", 1e9},
     {"small_time", OF_SMALL_JOB, "run the same collective with 8 KB", "us", 1e3},
-    {"idle_bytes", OF_ALL_RANKS, "read the bytes that the ports of hosts send while the job stands",
-     "MB", 1e6},
+    {"idle_bytes", OF_ALL_RANKS,
+     "add up the bytes that the ports of all hosts send while the job stands", "MB", 1e6},
     {"utilization", OF_LINKS, "read the highest utilization of", "%", 0.01},
     {"bytes", OF_LINKS, "add up the bytes of", "MB", 1e6},
 };
@@ -187,6 +183,19 @@ struct separation cause_separation(const struct diagnosis *d, size_t place)
     return separation_of(d, c, other);
 }
 
+// What to do, of all ranks or at a place; to be freed.
+static char *probe_words(const struct probe *p, const char *place)
+{
+    const char *plus = strchr(place, '+');
+    if (strstr(p->quantity, "_bandwidth"))
+        return text_format("run ib_write_bw from each rank to the %s%s one (rank0 to rank%s, and "
+                           "so on) and take the %s",
+                           plus ? plus + 1 : "", plus ? "th" : "next", plus ? plus + 1 : "1",
+                           p->words);
+    return p->where == OF_ALL_RANKS || *place == '\0' ? memory_text(p->words)
+                                                      : text_format("%s %s", p->words, place);
+}
+
 char *cause_next(const struct diagnosis *d, size_t place)
 {
     const struct cause *c = &d->causes[d->order[place]];
@@ -196,8 +205,11 @@ char *cause_next(const struct diagnosis *d, size_t place)
     const struct probe *p = probes; // every value that separates causes is one of them
     while (strcmp(p->quantity, s.value->quantity) != 0)
         p++;
-    const char *space = *p->unit && strcmp(p->unit, "%") != 0 ? " " : "", *at = s.value->place;
-    return text_format("%s%s%s: %.3g%s%s if so, %.3g%s%s if it is the %s one", p->words,
-                       *at ? " " : "", at, s.here / p->scale, space, p->unit, s.there / p->scale,
-                       space, p->unit, place > 0 ? "first" : "second");
+    const char *space = *p->unit && strcmp(p->unit, "%") != 0 ? " " : "";
+    char *words = probe_words(p, s.value->place),
+         *next = text_format("%s: %.3g%s%s if so, %.3g%s%s if it is the %s one", words,
+                             s.here / p->scale, space, p->unit, s.there / p->scale, space, p->unit,
+                             place > 0 ? "first" : "second");
+    free(words);
+    return next;
 }

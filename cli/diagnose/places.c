@@ -33,6 +33,14 @@ static void put_place(struct places *p, const char *at, double stands_for, size_
     p->list[p->n++] = (struct place){memory_text(at), stands_for, false, class};
 }
 
+const struct place *place_at(const struct places *places, const char *at)
+{
+    for (size_t i = 0; i < places->n; i++)
+        if (strcmp(places->list[i].at, at) == 0)
+            return &places->list[i];
+    return NULL;
+}
+
 /* ---- links ---- */
 
 struct link {

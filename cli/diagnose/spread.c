@@ -143,13 +143,17 @@ void spread_of_kinds(struct diagnosis *d)
     free(most);
 }
 
+double seeds_variance(double usual, double squares, double n)
+{
+    return (OWN_WEIGHT * usual + squares) / (OWN_WEIGHT + n - 1) * (1 + 1 / n);
+}
+
 double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
                        double *variance)
 {
     double squares, n = (double)h->point->seeds, mean = mean_level(d, h, value, &squares);
     const double *of_kind = h->cause == SIZE_MAX ? NULL : first_of_kind(d, h->cause)->spread;
     double usual = of_kind ? of_kind[value] : d->spread[value];
-    double own = (OWN_WEIGHT * usual + squares) / (OWN_WEIGHT + n - 1);
-    *variance = own * (1 + 1 / n);
+    *variance = seeds_variance(usual, squares, n);
     return mean;
 }

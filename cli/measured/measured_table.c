@@ -185,12 +185,37 @@ int measured_table_need(const struct measured_table *t, const char *path, uint64
                    bytes, t->n, t->n == 1 ? "" : "s", least, most);
 }
 
-void measured_factor_check(double factor, const char *path, const char *op, uint32_t ranks,
-                           struct err *err)
+static bool has_factor(const struct measured_signs *s, enum coll_op op, uint32_t ranks)
+{
+    double here = coll_bus_factor(op, ranks);
+    return here > 0 && fabs(s->factor / here - 1) <= FACTOR_NEAR;
+}
+
+const char *measured_op_of(const struct measured_signs *s, uint32_t ranks)
+{
+    // nccl-tests, src/*.cu: the columns redop and root, and in-place results.
+    static const struct {
+        enum coll_op op;
+        bool reduces, rooted, in_place;
+    } rows[] = {{COLL_ALL_REDUCE, true, false, true},   {COLL_REDUCE_SCATTER, true, false, true},
+                {COLL_REDUCE, true, true, true},        {COLL_ALL_GATHER, false, false, true},
+                {COLL_ALL_TO_ALL, false, false, false}, {COLL_BROADCAST, false, true, true}};
+    if (s->reduces == REDUCES_UNKNOWN || s->factor <= 0 || ranks < 2)
+        return NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].reduces == (s->reduces == REDUCES) && rows[i].rooted == s->rooted &&
+            rows[i].in_place == s->in_place && has_factor(s, rows[i].op, ranks))
+            return coll_op_name(rows[i].op);
+    return NULL;
+}
+
+void measured_factor_check(const struct measured_signs *signs, const char *path, const char *op,
+                           uint32_t ranks, struct err *err)
 {
     enum coll_op found;
-    double here = coll_op_find(op, &found) == 0 ? coll_bus_factor(found, ranks) : 0;
-    if (factor > 0 && here > 0 && fabs(factor / here - 1) > FACTOR_NEAR)
+    double factor = signs->factor,
+           here = coll_op_find(op, &found) == 0 ? coll_bus_factor(found, ranks) : 0;
+    if (factor > 0 && here > 0 && !has_factor(signs, found, ranks))
         err_warn(err, path,
                  "busbw is %.2f times algbw, and %.2f times for %s of %u ranks: is the table of "
                  "another operation or number of ranks?",
@@ -235,7 +260,7 @@ int measured_table_fit(struct measured_table *t, const char *path, const char *o
     t->per_rank = false;
     if (t->ranks != 0 && t->ranks != ranks)
         err_warn(err, path, "is of %u ranks, and the job of %u", t->ranks, ranks);
-    measured_factor_check(t->factor, path, op, ranks, err);
+    measured_factor_check(&t->signs, path, op, ranks, err);
     return 0;
 }
 

@@ -25,6 +25,14 @@ struct measured_rank { // of a recording
     double time_us, compute_us; // from its first event to its last; on its stream of computation
 };
 
+// What tells the operation of a table of nccl-tests, which does not name it.
+struct measured_signs {
+    double factor; // busbw by algbw of the row with most digits; 0 = not known
+    double digits; // of that row: its busbw
+    enum { REDUCES_UNKNOWN, REDUCES_NOT, REDUCES } reduces;
+    bool rooted, in_place; // it has a root; the test has both variants
+};
+
 struct measured_table {
     struct measured_row *rows;
     size_t n;
@@ -37,8 +45,7 @@ struct measured_table {
     enum against_what what;
     uint32_t ranks; // that a table names; 0 = it does not
     const char *op; // "all_reduce", "write", as the table names it; NULL = it does not
-    double factor;  // busbw by algbw of the row with most digits; 0 = not known
-    double digits;  // of that row: its busbw
+    struct measured_signs signs;
     bool per_rank;  // sizes are those that a rank contributes; measured_table_fit() multiplies them
 };
 
@@ -54,10 +61,12 @@ int measured_table_read(struct measured_table *t, const char *path, struct err *
 int measured_table_fit(struct measured_table *t, const char *path, const char *op, uint32_t ranks,
                        struct err *err);
 
-// Warn where `factor`, busbw by algbw of a table (0 = not known), is that of another operation or
-// number of ranks.
-void measured_factor_check(double factor, const char *path, const char *op, uint32_t ranks,
-                           struct err *err);
+// Warn where busbw by algbw of a table is that of another operation or number of ranks.
+void measured_factor_check(const struct measured_signs *signs, const char *path, const char *op,
+                           uint32_t ranks, struct err *err);
+
+// The operation of a table of nccl-tests of so many ranks; NULL = its columns fit none, or several.
+const char *measured_op_of(const struct measured_signs *signs, uint32_t ranks);
 
 // Returns -1 with an error that says which sizes there are where the table does not have `bytes`.
 int measured_table_need(const struct measured_table *t, const char *path, uint64_t bytes,

@@ -51,12 +51,22 @@ static size_t row_begin(char *const *words, size_t n)
 }
 
 // The quotient of the two bandwidths tells operation and ranks; small numbers are rounded too much.
-static void note_factor(struct measured_table *t, double algbw, double busbw)
+static void note_factor(struct measured_signs *s, double algbw, double busbw)
 {
-    if (algbw < 1 || busbw <= t->digits)
+    if (algbw < 1 || busbw <= s->digits)
         return;
-    t->digits = busbw;
-    t->factor = busbw / algbw;
+    s->digits = busbw;
+    s->factor = busbw / algbw;
+}
+
+// The columns type, redop and root of a row, where it has all of them, and its in-place errors.
+static void note_columns(struct measured_signs *s, char *const *words, size_t n, const char *last)
+{
+    if (n < 3)
+        return;
+    s->reduces = strcmp(words[1], "none") == 0 ? REDUCES_NOT : REDUCES;
+    s->rooted = strcmp(words[2], "-1") != 0;
+    s->in_place = strcmp(last, "N/A") != 0;
 }
 
 // algbw is the size by the time: so the values are what they are taken for.
@@ -80,7 +90,8 @@ static int row(struct measured_reading *r, char *const *words, size_t n)
     parse_count(words[begin], &new.bytes);
     if (!is_algbw(&new, algbw))
         return measured_wrong(r, "algbw is not size by time: columns that are not understood");
-    note_factor(r->table, algbw, busbw);
+    note_factor(&r->table->signs, algbw, busbw);
+    note_columns(&r->table->signs, words + begin + 2, n - begin - 2 - r->after, words[n - 1]);
     return measured_row_add(r, &new);
 }
 
@@ -101,7 +112,7 @@ static int add_json(struct measured_reading *r, json_t *size, json_t *of, const 
         return 0;
     if (!(new.time_us > 0) || !is_algbw(&new, json_number_value(algbw)))
         return measured_wrong(r, "alg_bw is not size by time: values that are not understood");
-    note_factor(r->table, json_number_value(algbw),
+    note_factor(&r->table->signs, json_number_value(algbw),
                 json_number_value(json_object_get(of, keys[2])));
     return measured_row_add(r, &new);
 }

@@ -236,6 +236,12 @@ def check_files(folder):
                                        "latency,rank0->rank4,1.1,us,20%\nmessage_rate,rank0->rank4,24000000,,20%\n")
     found = json.loads(call("diagnose", table, tests, "--network", path, "--format", "json").stdout)
     expect(not found["healthy"] and found["causes"][0]["kind"] == "pcie", f"a table and tests: {found['causes'][:2]}")
+    us = hidden_clusters.run(folder, "sized", {**network, "workload": {"kind": "collective", "op": "all_to_all", "bytes": "1MB",
+                                                                       "algorithm": "direct"}})["jobs"][0]["time_ns"] / 1e3
+    row = f"1000000 31250 float none -1 {us:.2f} {1e3 / us:.3f} {875 / us:.3f} 0 {us:.2f} {1e3 / us:.3f} {875 / us:.3f} N/A\n"
+    title = HEADING.strip() + "  time  algbw  busbw  #wrong\n"
+    done = call("diagnose", write(folder, "exchange.txt", title + row), "--network", path)
+    expect("taken as of all_to_all" in done.stdout and done.stdout.startswith("healthy"), f"the operation by its columns: {done.stdout} {done.stderr}")
     done = call("diagnose", os.path.join(os.path.dirname(__file__), "../data/profile/kineto/rank0.json.gz"), "--network", path)
     expect(done.returncode == 2 and "is of 2 ranks, and the network has 8" in done.stderr, f"other ranks: {done.stderr}")
     osu = write(folder, "osu.txt", "# OSU MPI All-to-All Personalized Exchange Latency Test v7.1\n# Size  Avg Latency(us)\n1048576  900.0\n")
