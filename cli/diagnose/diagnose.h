@@ -131,6 +131,10 @@ double predicted_level(const struct diagnosis *d, const struct hypothesis *h, si
 // Twice the negative logarithm of the likelihood of all measured values; for the healthy network
 // also without the terms for its own spread, as `usual_misfit` has it.
 double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h);
+// The misfit at a part of the way from one strength of a cause to another, by interpolation of
+// those values that differ between them: of others, the mean of two draws is nearer to anything.
+double misfit_between(const struct diagnosis *d, const struct hypothesis *a,
+                      const struct hypothesis *b, double part);
 // The largest misfit at which a network still counts as the measured one.
 double usual_misfit(const struct diagnosis *d);
 // Average the likelihoods of a cause over its strengths: writes `best` and `rank`.
@@ -179,8 +183,9 @@ bool cause_same_kind_near(const struct diagnosis *d, const struct cause *a, cons
 
 // Runs that try each hypothesis once.
 uint64_t diagnosis_runs_least(const struct diagnosis *d);
-// Run all, and pairs where no single cause suffices. Returns false if nothing has run.
-bool diagnosis_run(struct diagnosis *d);
+// Run all, and pairs where no single cause suffices. Returns 0, or -1 where the healthy network did
+// not run: with an error unless it was interrupted.
+int diagnosis_run(struct diagnosis *d, struct err *err);
 
 /* ---- what to measure next (next.c) ---- */
 

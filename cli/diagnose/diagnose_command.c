@@ -163,11 +163,11 @@ static int diagnose(struct diagnosis *d, size_t n_files, struct err *err)
                 (unsigned long long)d->fit.budget, (unsigned long long)least);
         return EXIT_BAD_USE;
     }
-    bool run = diagnosis_run(d);
+    int status = diagnosis_run(d, err);
     pool_line_clear(&d->fit.line);
     ends_say(d->options->out ? "the same command goes on" : "without --out nothing of it is kept");
-    if (!run)
-        return EXIT_NOT_COMPLETED;
+    if (status != 0)
+        return d->fit.interrupted ? EXIT_NOT_COMPLETED : EXIT_BAD_USE;
     bool whole = diagnosis_tell(d, err) == 0 && !d->fit.interrupted && !d->fit.not_kept;
     int code = whole ? EXIT_DONE : EXIT_NOT_COMPLETED;
     return d->options->out ? report_after(d->options, d->options->out, code) : code;

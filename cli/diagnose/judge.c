@@ -187,13 +187,30 @@ static void run_tests(struct diagnosis *d)
     spread_of_kinds(d);
 }
 
-bool diagnosis_run(struct diagnosis *d)
+// Check that the healthy network has run, and all tests that were measured.
+static int check_healthy(const struct diagnosis *d, struct err *err)
+{
+    int status = 0;
+    if (!d->list[0].point)
+        return d->fit.interrupted
+                   ? -1
+                   : err_add(err, "scenario", "the healthy network did not run to its end");
+    for (size_t i = 0; i < d->measured + d->later; i++) {
+        const struct observed_value *v = &d->fit.measured.list[i];
+        if (v->job && isnan(run_value(d, &d->list[0], 0, i)))
+            status = err_add(err, "MEASURED", "the network cannot run the test %s %s", v->quantity,
+                             v->place);
+    }
+    return status;
+}
+
+int diagnosis_run(struct diagnosis *d, struct err *err)
 {
     const size_t healthy = 0;
     d->fit.stage = STAGE_TESTS;
     run_list(d, &healthy, 1, HEALTHY_SEEDS);
-    if (!d->list[0].point)
-        return false;
+    if (check_healthy(d, err) != 0)
+        return -1;
     limit_runs(d);
     d->fit.stage = STAGE_FIRST;
     spread_of_seeds(d);
@@ -224,5 +241,5 @@ bool diagnosis_run(struct diagnosis *d)
         causes_order(d);
         run_tests(d);
     }
-    return true;
+    return 0;
 }

@@ -85,10 +85,17 @@ static void fewer_rails(const struct facts *f, const char *at, double n, FILE *w
 
 static const double message_rates[] = {1e5, 1e6, 1e7};
 
+static const double receiver_rates[] = {3e5, 3e6};
+
 static void message_rate(const struct facts *f, const char *at, double rate, FILE *words, FILE *set)
 {
-    (void)f, (void)at;
-    fprintf(words, "NICs that handle %.2g packets a second", rate);
+    (void)f;
+    if (*at)
+        fprintf(words, "the NIC of %s handles %.2g packets a second", at, rate);
+    else
+        fprintf(words, "NICs that handle %.2g packets a second", rate);
+    if (*at)
+        fprintf(set, "nic.at=%s\n", at);
     fprintf(set, "nic.message_rate=%.0f\n", rate);
 }
 
@@ -166,6 +173,12 @@ static const struct cause_kind rows[] = {
      .finer = true,
      .may = has_rate,
      .form = slow_bus},
+    {.name = "slow_nic",
+     .next = "run ib_write_bw with messages of 64 B to this NIC and to another one",
+     .places = AT_RANKS,
+     STRENGTHS(receiver_rates),
+     .finer = true,
+     .form = message_rate},
     {.name = "gdr_off",
      .next = "read NCCL's log for GDRDMA, and whether nvidia_peermem is loaded",
      .may = has_bus,

@@ -17,6 +17,7 @@
 #define FAR 3.0          // standard deviations from which a distance counts by its logarithm
 #define LEVELS 2.3       // standard deviations of chi square up to which a network is healthy
 #define RELATED_MOST 100 // values; of more no correlations are computed
+#define CHANGED 2.0      // standard deviations by which a value depends on a strength
 #define NEVER 4.0        // times log(1 + n): misfit of a count that is 0 in all n runs, and was not
 #define NOT_ENDED 60.0   // of a run that took several times as long as was measured
 #define BURST 3.0        // packets of a burst, as counts vary
@@ -67,38 +68,74 @@ static bool is_never(const struct diagnosis *d, const struct hypothesis *h, size
     return never;
 }
 
+// The deviations of levels from what was measured, in standard deviations, independent of each
+// other, and these: what seeds spread together counts once. `own`: the variances of the levels;
+// `related`: their correlations.
+static void deviations(const struct diagnosis *d, const double *level, const double *own,
+                       const double *related, double *off, double *scale)
+{
+    size_t m = d->measured;
+    double *matrix = memory_zeroed(m * m + 1, sizeof *matrix);
+    for (size_t i = 0; i < m; i++) {
+        double more = weight_of(d, i) > 0 ? shared_variance(d, i, i) : 0;
+        off[i] = level[i] - measured_level(d, i);
+        matrix[i * m + i] = fixed_variance(&d->fit.measured.list[i], level[i]) + more + own[i];
+        for (size_t k = 0; k < i && m <= RELATED_MOST; k++)
+            matrix[i * m + k] = related[i * m + k] * sqrt(own[i] * own[k]) +
+                                (d->clock == SIZE_MAX ? 0 : shared_variance(d, i, k));
+    }
+    whiten(matrix, off, scale, m);
+    free(matrix);
+}
+
+static double far_distance(double off) { return FAR * FAR * log1p(off * off / (FAR * FAR)); }
+
+static const double *related_of(const struct diagnosis *d, const struct hypothesis *h)
+{
+    const struct cause *first = h->cause == SIZE_MAX ? NULL : first_of_kind(d, h->cause);
+    return first && first->related ? first->related : d->related;
+}
+
 // The sum over the measured values of the distance, and, if wanted, of what a wide spread costs.
-// What seeds spread together counts once.
 static double distance(const struct diagnosis *d, const struct hypothesis *h, bool with_spread)
 {
     size_t m = d->measured;
-    const struct cause *first = h->cause == SIZE_MAX ? NULL : first_of_kind(d, h->cause);
-    const double *related = first && first->related ? first->related : d->related;
-    double *own = memory_zeroed(4 * m + m * m + 1, sizeof *own), *off = own + m, *scale = off + m,
-           *usual = scale + m, *matrix = usual + m, sum = 0;
+    double *own = memory_zeroed(4 * m + 1, sizeof *own), *level = own + m, *off = level + m,
+           *scale = off + m, sum = 0;
     for (size_t i = 0; i < m; i++) {
-        const struct observed_value *v = &d->fit.measured.list[i];
-        double level = predicted_level(d, h, i, &own[i]), here = measured_level(d, i),
-               more = weight_of(d, i) > 0 ? shared_variance(d, i, i) : 0;
-        off[i] = level - here;
-        matrix[i * m + i] = fixed_variance(v, level) + more + own[i];
-        usual[i] = fixed_variance(v, here) + more + d->spread[i];
-        if (isnan(level)) // it did not complete
+        level[i] = predicted_level(d, h, i, &own[i]);
+        if (isnan(level[i])) // it did not complete
             sum = INFINITY;
     }
-    for (size_t i = 0; i < m && m <= RELATED_MOST; i++)
-        for (size_t k = 0; k < i; k++)
-            matrix[i * m + k] = related[i * m + k] * sqrt(own[i] * own[k]) +
-                                (d->clock == SIZE_MAX ? 0 : shared_variance(d, i, k));
     if (isfinite(sum))
-        whiten(matrix, off, scale, m);
+        deviations(d, level, own, related_of(d, h), off, scale);
     for (size_t i = 0; i < m && isfinite(sum); i++) {
-        double far = FAR * FAR * log1p(off[i] * off[i] / (FAR * FAR)),
-               never = is_never(d, h, i) ? NEVER * log(1 + (double)h->point->seeds) : 0;
-        sum += fmax(far, never);
+        double never = is_never(d, h, i) ? NEVER * log(1 + (double)h->point->seeds) : 0,
+               more = weight_of(d, i) > 0 ? shared_variance(d, i, i) : 0,
+               usual = fixed_variance(&d->fit.measured.list[i], measured_level(d, i)) + more +
+                       d->spread[i];
+        sum += fmax(far_distance(off[i]), never);
         if (with_spread)
-            sum += log(scale[i] * scale[i] / usual[i]);
+            sum += log(scale[i] * scale[i] / usual);
     }
+    free(own);
+    return sum;
+}
+
+double misfit_between(const struct diagnosis *d, const struct hypothesis *a,
+                      const struct hypothesis *b, double part)
+{
+    size_t m = d->measured;
+    double *own = memory_zeroed(4 * m + 1, sizeof *own), *level = own + m, *off = level + m,
+           *scale = off + m, sum = 0;
+    for (size_t i = 0; i < m; i++) {
+        double far, x = predicted_level(d, a, i, &own[i]), y = predicted_level(d, b, i, &far);
+        bool changed = (y - x) * (y - x) > CHANGED * CHANGED * (own[i] + far);
+        level[i] = changed ? x + part * (y - x) : x;
+    }
+    deviations(d, level, own, related_of(d, a), off, scale);
+    for (size_t i = 0; i < m; i++)
+        sum += far_distance(off[i]);
     free(own);
     return sum;
 }
@@ -128,7 +165,7 @@ double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size
     double sum = h->cause == SIZE_MAX || h->large ? 0 : (double)NAN;
     for (size_t i = d->measured; i < d->measured + n && !isnan(sum); i++) {
         double off = larger_off(d, h, i);
-        sum += isnan(off) ? NOT_ENDED : FAR * FAR * log1p(off * off / (FAR * FAR));
+        sum += isnan(off) ? NOT_ENDED : far_distance(off);
     }
     return sum;
 }

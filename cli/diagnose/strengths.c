@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A strength of a cause between those that have run: where the values, interpolated between the
-// nearest one and its neighbours, are nearest to what was measured; or half of the way to a
-// neighbour that the network cannot have, or that did not end.
+// A strength of a cause between those that have run, or beyond the last one: where the values,
+// interpolated between the nearest one and its neighbours, are nearest to what was measured; or
+// half of the way to a neighbour that the network cannot have, or that did not end.
 #include <math.h>
 
 #include "cli/diagnose/diagnose.h"
@@ -30,21 +30,6 @@ static size_t neighbour(const struct diagnosis *d, const struct hypothesis *h, b
         *strength = s;
     }
     return found;
-}
-
-// The misfit between two hypotheses of a cause, by interpolation of the predicted levels.
-static double misfit_between(const struct diagnosis *d, const struct hypothesis *a,
-                             const struct hypothesis *b, double part)
-{
-    double sum = 0;
-    for (size_t i = 0; i < d->measured; i++) {
-        const struct observed_value *v = &d->fit.measured.list[i];
-        double var, x = predicted_level(d, a, i, &var), y = predicted_level(d, b, i, &var),
-                    error = fmax(v->relative, observed_reach(v).error);
-        double off = x + part * (y - x) - measured_level(d, i);
-        sum += log1p(off * off / (error * error + var));
-    }
-    return sum;
 }
 
 // The part of the way from one hypothesis to another at which the value that both miss most, on
@@ -85,9 +70,11 @@ double strength_between(const struct diagnosis *d, const struct cause *c)
             double part = part_across(d, best, &d->list[next]);
             middle = part > 0 ? best->strength * pow(other / best->strength, part) : middle;
         }
+        double unused;
+        int begin = neighbour(d, best, !above, &unused) == SIZE_MAX ? 1 - STEPS : 0; // beyond it
         bool wide =
             best->strength > 0 && other > 0 && fabs(log(other / best->strength)) > log(WIDE);
-        for (int step = 0; next != SIZE_MAX && step < STEPS; step++) {
+        for (int step = begin; next != SIZE_MAX && step < STEPS; step++) {
             double part = (double)step / STEPS,
                    misfit = misfit_between(d, best, &d->list[next], part);
             if (!(misfit < least))

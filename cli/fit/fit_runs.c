@@ -79,6 +79,9 @@ static bool same_job(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+// A test between ranks, which is a job of its own.
+static bool is_test(const char *job) { return job && *job == '='; }
+
 // Settings with those of a run of its own that a value has.
 static struct options settings_for(const struct fit *f, const struct task *t, const char *job)
 {
@@ -88,7 +91,7 @@ static struct options settings_for(const struct fit *f, const struct task *t, co
     if (job)
         options_set(&sets, text_format("workload%s%.*s", list ? "[0]" : "", (int)path, job),
                     job + path + 1);
-    if (job && path == 0) // a test, which has its own end
+    if (is_test(job)) // which has its own end
         options_set(&sets, "limits.sim_time", "auto");
     bool listed = false;
     for (size_t i = 0; i < f->measured.n; i++) {
@@ -103,7 +106,8 @@ static struct options settings_for(const struct fit *f, const struct task *t, co
     return sets;
 }
 
-// The results of the run of the values that have this job, as a process may end with.
+// The results of the run of the values that have this job, as a process may end with. NULL = a test
+// that the network cannot run, as between ranks that no path joins.
 static json_t *run_job(const struct batch *b, size_t task, const char *job)
 {
     const struct fit *f = b->fit;
@@ -112,6 +116,11 @@ static json_t *run_job(const struct batch *b, size_t task, const char *job)
     char *scenario = json_dumps(f->draft.json, 0);
     struct collwire_scenario *opened = collwire_scenario_parse(
         scenario, f->draft.folder, sets.sets, sets.n_sets, f->options->policies, messages_of(&err));
+    if (!opened && is_test(job)) {
+        err_free(&err);
+        free(scenario);
+        return NULL;
+    }
     if (!opened) {
         errors_print(&err);
         _exit(EXIT_BAD_USE);
@@ -138,14 +147,16 @@ static void work(void *ctx, size_t task, int to_parent)
     if (f->forms && !freopen("/dev/null", "w", stderr)) // a form that the network cannot have
         _exit(EXIT_NOT_COMPLETED);                      // is left out, and nothing is said
     for (size_t i = 0; i < f->measured.n; i++) {
-        if (list[i].later > f->stage && list[i].job && !known[i]) {
+        if (known[i])
+            continue;
+        if (list[i].later > f->stage && list[i].job) {
             values[i] = NAN;
             continue;
         }
-        json_t *metrics = known[i] ? NULL : run_job(b, task, list[i].job);
-        for (size_t k = i; metrics && k < f->measured.n; k++)
+        json_t *metrics = run_job(b, task, list[i].job);
+        for (size_t k = i; k < f->measured.n; k++)
             if (same_job(list[i].job, list[k].job)) {
-                values[k] = observed_predict(&list[k], metrics);
+                values[k] = metrics ? observed_predict(&list[k], metrics) : (double)NAN;
                 known[k] = true;
             }
         json_decref(metrics);
