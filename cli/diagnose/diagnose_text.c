@@ -201,12 +201,39 @@ static void print_values(const struct diagnosis *d)
     free(order);
 }
 
+// Settings on which times depend and which the scenario does not give, with their values.
+static void print_assumed(const struct diagnosis *d)
+{
+    static const char *const paths[] = {"topology.dims[0].link.delay", "transport.mtu",
+                                        "switch.buffer", "switch.ecn", "nic.preset"};
+    struct text text;
+    FILE *out = text_open(&text);
+    const char *begin = "assumed, since the scenario does not say: ";
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const char *value = fact_text(&d->facts, paths[i]);
+        bool given = json_at_path(d->fit.draft.json, paths[i]) != NULL ||
+                     (i == 0 && !json_at_path(d->fit.draft.json, "topology.dims"));
+        if (given || !*value)
+            continue;
+        fprintf(out, "%s%s %s", begin, paths[i], value);
+        begin = ", ";
+    }
+    char *assumed = text_close(out, &text);
+    if (*assumed) {
+        fputs("  ", stdout);
+        terminal_wrap(stdout, assumed, 2, 4, terminal_width(stdout));
+    }
+    free(assumed);
+}
+
 void diagnosis_print(const struct diagnosis *d)
 {
     print_causes(d);
     print_values(d);
+    printf("\n");
+    print_assumed(d);
     if (d->files.notes)
-        printf("\n  %s", d->files.notes);
-    printf("\n  %llu runs%s\n", (unsigned long long)d->fit.runs,
+        fputs(d->files.notes, stdout);
+    printf("  %llu runs%s\n", (unsigned long long)d->fit.runs,
            d->fit.interrupted ? "; interrupted" : "");
 }

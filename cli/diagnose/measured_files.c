@@ -34,7 +34,7 @@ static void add_size(struct measured_files *m, struct size_time one)
 
 static void note(struct measured_files *m, char *line)
 {
-    char *all = text_format("%s%s\n", m->notes ? m->notes : "", line);
+    char *all = text_format("%s  %s\n", m->notes ? m->notes : "", line);
     free(m->notes);
     free(line);
     m->notes = all;

@@ -23,7 +23,7 @@ struct measured_files {
     size_t n_later;              // last values of the list that few causes are tried with
     bool per_rank;               // sizes are those that a rank contributes (OSU)
     char *environment; // "NCCL_ALGO=Ring NCCL_PROTO=LL", as a log of NCCL has it; NULL = none
-    char *notes;       // lines: what was left out
+    char *notes;       // lines, indented: what was left out
 };
 
 // Read the files. Returns 0, or -1 with errors. measured_files_free() the result in both cases.
