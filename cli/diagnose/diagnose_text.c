@@ -85,10 +85,12 @@ static void print_verdict(const struct diagnosis *d, size_t width)
 static void print_cause(const struct diagnosis *d, size_t i, size_t width)
 {
     const struct cause *c = told_cause(d, i);
+    bool both = cause_separation(d, i).value != NULL;
     char *next = cause_next(d, i), *places = places_words(d, c),
-         *text = text_format("%zu. %s%s: explains %.0f %% of the gap%s; %s", i + 1,
+         *text = text_format("%zu. %s%s: explains %.0f %% of the gap%s; %s%s%s", i + 1,
                              told_hypothesis(d, i)->words, places, 100 * cause_explains(d, c),
-                             i > 0 ? ", and may be it as well as the first" : "", next);
+                             i > 0 ? ", and may be it as well as the first" : "",
+                             both ? c->kind->next : "", both ? "; or " : "", next);
     terminal_wrap(stdout, text, 0, 3, width);
     free(places);
     free(text);
@@ -147,6 +149,8 @@ static void print_causes(const struct diagnosis *d)
         return;
     }
     print_verdict(d, width);
+    if (d->files.stall)
+        terminal_wrap(stdout, d->files.stall, 0, 2, width);
     if (d->n_order == 0) {
         terminal_wrap(stdout, "none of the causes that were tried comes nearer", 0, 2, width);
         return;

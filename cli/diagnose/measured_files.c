@@ -20,9 +20,10 @@
 #define BYTES_OF_LARGE 4e9 // that a few runs may have
 #define SMALL_BYTES 262144 // below, what starts a collective counts, which textbook jobs lack
 #define SIZES_TAKEN 3
-#define BELOW 4  // times, that a size between is below the largest
-#define KNEE 0.2 // as a logarithm: a change of the bandwidth from one size to the next
-#define APART 8  // times, from one size that is taken to the next
+#define BELOW 4   // times, that a size between is below the largest
+#define KNEE 0.2  // as a logarithm: a change of the bandwidth from one size to the next
+#define STALLED 3 // times the time of the next larger size
+#define APART 8   // times, from one size that is taken to the next
 
 /* ---- lists ---- */
 
@@ -199,6 +200,7 @@ void measured_files_free(struct measured_files *m)
     observed_free(&m->values);
     free(m->sizes);
     free(m->environment);
+    free(m->stall);
     free(m->notes);
     *m = (struct measured_files){0};
 }
@@ -262,6 +264,21 @@ static size_t choose(struct measured_files *m, uint32_t ranks, bool small_too,
     return n;
 }
 
+// Note a size that took much longer than the next larger one: no rate does that, but something that
+// happened once, such as a retransmission timeout.
+static void note_stall(struct measured_files *m)
+{
+    for (size_t i = 1; i < m->n_sizes && !m->stall; i++) {
+        const struct size_time *a = &m->sizes[i - 1], *b = &m->sizes[i];
+        if (a->time_ns > STALLED * b->time_ns)
+            m->stall = text_format(
+                "%.4g MB took %.4g us, and %.4g MB only %.4g us: something stalled once, "
+                "as for a timeout; repeat this size, and read the counters of timeouts "
+                "and retransmissions before and after it",
+                (double)a->bytes / 1e6, a->time_ns / 1e3, (double)b->bytes / 1e6, b->time_ns / 1e3);
+    }
+}
+
 // Add times of sizes above `bytes`, with which only a few causes are simulated: the largest size
 // that such runs may have, and before it one of at most a quarter of that. Returns the bytes of the
 // largest size that is simulated.
@@ -311,6 +328,7 @@ int measured_files_take(struct measured_files *m, struct observed *list, const c
             return err_add(err, "MEASURED", "has a size that is out of range for %u ranks", ranks);
     if (m->n_sizes > 0)
         qsort(m->sizes, m->n_sizes, sizeof *m->sizes, by_bytes);
+    note_stall(m);
     size_t n = choose(m, ranks, small_too, chosen);
     for (size_t k = 0; k < n; k++)
         want_size(list, &m->sizes[chosen[k]], job_too || k > 0);

@@ -23,6 +23,7 @@ struct measured_files {
     size_t n_later;              // last values of the list that few causes are tried with
     bool per_rank;               // sizes are those that a rank contributes (OSU)
     char *environment; // "NCCL_ALGO=Ring NCCL_PROTO=LL", as a log of NCCL has it; NULL = none
+    char *stall;       // of a size that took longer than a larger one; NULL = there is none
     char *notes;       // lines, indented: what was left out
 };
 

@@ -251,6 +251,9 @@ def check_files(folder):
     title = HEADING.strip() + "  time  algbw  busbw  #wrong\n"
     done = call("diagnose", write(folder, "exchange.txt", title + row), "--network", path)
     expect("taken as of all_to_all" in done.stdout and done.stdout.startswith("healthy"), f"the operation by its columns: {done.stdout} {done.stderr}")
+    stalled = "500000 15625 float none -1 50000.00 0.010 0.009 0 50000.00 0.010 0.009 N/A\n"
+    done = call("diagnose", write(folder, "stalled.txt", title + stalled + row), "--network", path)
+    expect("0.5 MB took 5e+04 us" in done.stdout and "something stalled once" in done.stdout, f"a stall: {done.stdout} {done.stderr}")
     done = call("diagnose", os.path.join(os.path.dirname(__file__), "../data/profile/kineto/rank0.json.gz"), "--network", path)
     expect(done.returncode == 2 and "is of 2 ranks, and the network has 8" in done.stderr, f"other ranks: {done.stderr}")
     osu = write(folder, "osu.txt", "# OSU MPI All-to-All Personalized Exchange Latency Test v7.1\n# Size  Avg Latency(us)\n1048576  900.0\n")
