@@ -78,8 +78,8 @@ size_t cause_add(struct diagnosis *d, const struct cause_kind *kind, const char 
                  double stands_for);
 // Places that are alike to that of a cause and were not tried, with its best strength.
 void places_more(struct diagnosis *d, size_t cause); // (more_places.c)
-// The place of a cause, and those that the values do not tell from it, as names, to be released; and
-// as words, " (any of rank8-23: ...)" or "", to be freed. (alike_places.c)
+// The place of a cause, and those that the values do not tell from it, as names, to be released;
+// and as words, " (any of rank8-23: ...)" or "", to be freed. (alike_places.c)
 json_t *places_alike(const struct diagnosis *d, const struct cause *c);
 char *places_words(const struct diagnosis *d, const struct cause *c);
 // One more strength of a cause. Returns the number of the hypothesis.
@@ -140,11 +140,11 @@ double usual_misfit(const struct diagnosis *d);
 // Average the likelihoods of a cause over its strengths: writes `best` and `rank`.
 void cause_rank(struct diagnosis *d, size_t cause);
 
-// How far a hypothesis is from a larger size, in standard deviations; 0 = it did not run with it, NAN
-// = the run did not end.
+// How far a hypothesis is from a larger size, in standard deviations; 0 = it did not run with it,
+// NAN = the run did not end.
 double larger_off(const struct diagnosis *d, const struct hypothesis *h, size_t value);
-// The misfit of the first `n` larger sizes alone, without what a wide spread costs. NAN = it did not run
-// with them.
+// The misfit of the first `n` larger sizes alone, without what a wide spread costs. NAN = it did
+// not run with them.
 double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t n);
 
 /* ---- sizes that take long (larger.c) ---- */

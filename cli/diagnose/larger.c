@@ -88,8 +88,8 @@ void larger_try(struct diagnosis *d)
         c->more = isnan(more) ? 0 : more;
         most = fmax(most, c->more);
     }
-    // Causes that did not run with these sizes get the misfit of one of their kind and strength that
-    // did, and else the largest.
+    // Causes that did not run with these sizes get the misfit of one of their kind and strength
+    // that did, and else the largest.
     for (size_t c = 0; c < d->n_causes; c++) {
         struct cause *own = &d->causes[c];
         if (own->best != SIZE_MAX && d->list[own->best].large)

@@ -46,7 +46,7 @@ struct measured_table {
     uint32_t ranks; // that a table names; 0 = it does not
     const char *op; // "all_reduce", "write", as the table names it; NULL = it does not
     struct measured_signs signs;
-    bool per_rank;  // sizes are those that a rank contributes; measured_table_fit() multiplies them
+    bool per_rank; // sizes are those that a rank contributes; measured_table_fit() multiplies them
 };
 
 // Read the table of a file: the columns by its heading, whatever a launcher has put before each

@@ -13,8 +13,8 @@ struct mpi_settings;  // collective/mpi/mpi.h
 
 struct executor_spec {
     const struct nccl_machine *machine; // NULL = no library, or MPI
-    // The communicators of the groups that were checked when the scenario was read, which owns them;
-    // runs, also several at once, only look them up. NULL = MPI, or no library.
+    // The communicators of the groups that were checked when the scenario was read, which owns
+    // them; runs, also several at once, only look them up. NULL = MPI, or no library.
     struct nccl_known *known;
     const struct mpi_settings *mpi; // Open MPI, on any network; belongs to the scenario
     // An algorithm from a file, which the scenario owns and which replaces the algorithms that NCCL
