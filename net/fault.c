@@ -65,7 +65,8 @@ bool fault_hits(struct fault *fault, const struct packet *p, const struct packet
     // listed losses count packets that are lost otherwise too
     bool listed =
         fault->retries ? p->given_up : fault->list && loss_list_hits(fault->list, p, meta);
-    if (fault->down || start_ps < fault->up_since_ps)
+    // A start is computed with the rate of now: before a loss of lanes it may come out below 0.
+    if (fault->down || (fault->up_since_ps > 0 && start_ps < fault->up_since_ps))
         *reason = DROP_LINK_DOWN;
     else if (listed)
         *reason = DROP_LINK_LOSS;

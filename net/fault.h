@@ -16,7 +16,7 @@ struct fault {
     bool retries;            // the link resends packets that it loses
     /* state */
     bool down;
-    ps_t up_since_ps; // packets whose transmission started earlier are lost
+    ps_t up_since_ps; // packets whose transmission started earlier are lost; 0 = it was never down
     struct rng rng;
     /* counters */
     struct link_retry {

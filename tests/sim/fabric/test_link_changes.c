@@ -81,6 +81,24 @@ static void test_lanes(void **state)
         }
 }
 
+// Lanes that are lost from the start on lose no packet: that which has started by then keeps its
+// time, and its start is not taken for one before the link was up.
+static void test_lanes_from_the_start(void **state)
+{
+    (void)state;
+    struct fault_spec fault = fixture_fault("rank0->dim0.sw0");
+    fault.one_way = true;
+    fault.rate_share = 0.25;
+    fault.rate_ps = 0;
+    fault.rate_end_ps = PS_NEVER;
+    begin(&fault);
+    double fct = N * ps(DATA) / 0.25 + ps(DATA) + 2 * ps(ACK) + 4. * PS_PER_US;
+    assert_int_equal(f.result->dropped_packets, 0);
+    assert_true((double)f.result->flows[0].fct_ps <= fct + N);
+    assert_true((double)f.result->flows[0].fct_ps >= fct - ps(DATA) * 3 - N);
+    fixture_free(&f);
+}
+
 // What waits for a port whose link has a quarter of its rate may be limited to a quarter, and
 // marked from a quarter on: of 16 and 12 packets of 4096 B, 4 and 3. Without scale_buffers both are
 // as before.
@@ -164,7 +182,8 @@ int main(int argc, char **argv)
 {
     (void)argc, (void)argv;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lanes), cmocka_unit_test(test_scaled_buffers),
-        cmocka_unit_test(test_flap), cmocka_unit_test(test_flap_is_detected)};
+        cmocka_unit_test(test_lanes), cmocka_unit_test(test_lanes_from_the_start),
+        cmocka_unit_test(test_scaled_buffers), cmocka_unit_test(test_flap),
+        cmocka_unit_test(test_flap_is_detected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
