@@ -250,17 +250,32 @@ def values(draw, folder, metrics, rows):
     return "\n".join(lines) + "\n"
 
 
+SIZES = (1 << 20, 1 << 21, 1 << 22)
+
+
+def time_of_size(folder, scenario, size):
+    """Of the job with another size, or None: it did not end."""
+    job, others = jobs(scenario)
+    done = run(folder, "sized", {**scenario, "workload": [{**job, "bytes": f"{size}B"}, *others]})
+    return done and done["jobs"][0]["time_ns"]
+
+
+def shows(folder, truth, without):
+    """Whether a fault costs as much at one of a table's sizes: a slow tree of 16 MB may not be used at 4 MB."""
+    return any(time_of_size(folder, truth, size) >= COSTS * (time_of_size(folder, without, size) or 0) for size in SIZES)
+
+
 def table(draw, folder, truth, ranks):
     """What nccl-tests prints of a collective at three sizes, or None: a run did not end."""
-    job, others = jobs(truth)
+    job, _ = jobs(truth)
     factor = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_to_all": lambda n: (n - 1) / n}[job["op"]](ranks)
     lines = ["#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong",
              "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)"]
-    for size in (1 << 20, 1 << 21, 1 << 22):
-        done = run(folder, "sized", {**truth, "workload": [{**job, "bytes": f"{size}B"}, *others]})
-        if done is None:
+    for size in SIZES:
+        true = time_of_size(folder, truth, size)
+        if true is None:
             return None
-        us = noisy(draw, done["jobs"][0]["time_ns"]) / 1e3
+        us = noisy(draw, true) / 1e3
         cells = f"{us:8.2f} {size / us / 1e3:7.2f} {size / us / 1e3 * factor:7.2f}"
         lines.append(f"{size:12d} {size // 4:13d}     float     sum      -1 {cells}      0 {cells}      0")
     return "\n".join(lines) + "\n"
@@ -315,5 +330,7 @@ def cluster(draw, folder, sizes, kinds=()):
         return None
     texts = measured(draw, folder, truth, [link["at"] for link in healthy[0]["links"]], size, made["workload"])
     if texts is None or (kinds and kind not in kinds):
+        return None
+    if kind != "healthy" and "table.txt" in texts and not shows(folder, {**noise, **network_now, "seed": seed}, {**noise, **made, "seed": seed}):
         return None
     return kind, write(folder, "cluster.json", made), [write(folder, name, text) for name, text in texts.items()], truth
