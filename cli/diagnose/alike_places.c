@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The places that the values do not tell from that of a cause: near causes of its kind, and places
-// that are alike to these and were not tried.
+// Lists the places at which a cause would give the measured values as well as at its own: those of
+// causes of the same kind that fit about as well, and similar places that were not simulated.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -89,7 +89,7 @@ void facts_free(struct facts *f);
 // Find the links and ranks at which causes are tried: those of measured values, and of others that
 // are alike a few.
 void places_find(struct facts *f, const struct observed *measured);
-// The one of this name; NULL = it is not in the list.
+// The place with this name; NULL = it is not in the list.
 const struct place *place_at(const struct places *places, const char *at);
 
 /* ---- the table, by where causes are ---- */

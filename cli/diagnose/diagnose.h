@@ -78,8 +78,9 @@ size_t cause_add(struct diagnosis *d, const struct cause_kind *kind, const char 
                  double stands_for);
 // Places that are alike to that of a cause and were not tried, with its best strength.
 void places_more(struct diagnosis *d, size_t cause); // (more_places.c)
-// The place of a cause, and those that the values do not tell from it, as names, to be released;
-// and as words, " (any of rank8-23: ...)" or "", to be freed. (alike_places.c)
+// The names of the place of a cause and of all places at which it would give the measured values as
+// well, to be released; and the same as words, " (any of rank8-23: ...)", or "" where there is no
+// other place, to be freed. (alike_places.c)
 json_t *places_alike(const struct diagnosis *d, const struct cause *c);
 char *places_words(const struct diagnosis *d, const struct cause *c);
 // One more strength of a cause. Returns the number of the hypothesis.
@@ -143,8 +144,8 @@ void cause_rank(struct diagnosis *d, size_t cause);
 // How far a hypothesis is from a larger size, in standard deviations; 0 = it did not run with it,
 // NAN = the run did not end.
 double larger_off(const struct diagnosis *d, const struct hypothesis *h, size_t value);
-// The misfit of the first `n` larger sizes alone, without what a wide spread costs. NAN = it did
-// not run with them.
+// The sum of distances from the first `n` larger sizes, without the penalty of a wide spread. NAN =
+// the hypothesis has not run with these sizes.
 double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t n);
 
 /* ---- sizes that take long (larger.c) ---- */
@@ -183,8 +184,8 @@ bool cause_same_kind_near(const struct diagnosis *d, const struct cause *a, cons
 
 // Runs that try each hypothesis once.
 uint64_t diagnosis_runs_least(const struct diagnosis *d);
-// Run all, and pairs where no single cause suffices. Returns 0, or -1 where the healthy network did
-// not run: with an error unless it was interrupted.
+// Simulate all hypotheses, and pairs of causes where no single cause suffices. Returns 0, or -1
+// where the healthy network did not run, with an error unless the user interrupted it.
 int diagnosis_run(struct diagnosis *d, struct err *err);
 
 /* ---- what to measure next (next.c) ---- */

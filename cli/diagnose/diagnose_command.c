@@ -71,8 +71,7 @@ static int check_job(const struct diagnosis *d, struct err *err)
 static void make_job(struct diagnosis *d, uint32_t ranks)
 {
     json_t *json = d->fit.draft.json;
-    bool machine = json_object_get(json_object_get(json, "topology"), "machine") != NULL;
-    json_t *job = measured_files_job(&d->files, ranks, machine);
+    json_t *job = measured_files_job(&d->files, ranks, is_of_library(d));
     if (job)
         json_object_set_new(json, "workload", job);
 }

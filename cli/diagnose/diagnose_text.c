@@ -85,9 +85,9 @@ static void print_verdict(const struct diagnosis *d, size_t width)
 static void print_cause(const struct diagnosis *d, size_t i, size_t width)
 {
     const struct cause *c = told_cause(d, i);
-    bool both = cause_separation(d, i).value != NULL;
-    char *next = cause_next(d, i), *places = places_words(d, c),
-         *text = text_format("%zu. %s%s: explains %.0f %% of the gap%s; %s%s%s", i + 1,
+    char *next = cause_next(d, i), *places = places_words(d, c);
+    bool both = strcmp(next, c->kind->next) != 0; // a test beside the usual check
+    char *text = text_format("%zu. %s%s: explains %.0f %% of the gap%s; %s%s%s", i + 1,
                              told_hypothesis(d, i)->words, places, 100 * cause_explains(d, c),
                              i > 0 ? ", and may be it as well as the first" : "",
                              both ? c->kind->next : "", both ? "; or " : "", next);

@@ -68,9 +68,9 @@ static bool is_never(const struct diagnosis *d, const struct hypothesis *h, size
     return never;
 }
 
-// The deviations of levels from what was measured, in standard deviations, independent of each
-// other, and these: what seeds spread together counts once. `own`: the variances of the levels;
-// `related`: their correlations.
+// Write to `off` by how many standard deviations each level is from the measured one, and to
+// `scale` these standard deviations, after values that vary together among seeds have been made
+// independent (whiten). `own`: the variances of the levels; `related`: their correlations.
 static void deviations(const struct diagnosis *d, const double *level, const double *own,
                        const double *related, double *off, double *scale)
 {
@@ -147,17 +147,14 @@ double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h)
 
 double larger_off(const struct diagnosis *d, const struct hypothesis *h, size_t value)
 {
-    const struct fit_point *point = h->cause == SIZE_MAX ? h->point : h->large;
-    const struct observed_value *v = &d->fit.measured.list[value];
-    double mean = 0, squares = 0, seeds = point ? (double)point->seeds : 0;
-    for (uint64_t s = 0; point && s < point->seeds; s++) {
-        double level = value_level(v, fit_value(&d->fit, point, d->fit.first_seed + 1 + s, value)),
-               off = level - mean;
-        mean += off / ((double)s + 1); // Welford's sums
-        squares += off * (level - mean);
-    }
-    double var = fixed_variance(v, mean) + seeds_variance(d->spread[value], squares, seeds);
-    return point ? (mean - measured_level(d, value)) / sqrt(var) : 0;
+    struct hypothesis large = *h;
+    large.point = h->cause == SIZE_MAX ? h->point : h->large;
+    if (!large.point)
+        return 0;
+    double squares, mean = mean_level(d, &large, value, &squares),
+                    var = fixed_variance(&d->fit.measured.list[value], mean) +
+                          seeds_variance(d->spread[value], squares, (double)large.point->seeds);
+    return (mean - measured_level(d, value)) / sqrt(var);
 }
 
 double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t n)

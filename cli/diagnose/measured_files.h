@@ -21,7 +21,7 @@ struct measured_files {
     struct measured_signs signs; // of a table, of its operation
     bool large;                  // all sizes are too large for packets
     size_t n_later;              // last values of the list that few causes are tried with
-    bool per_rank;               // sizes are those that a rank contributes (OSU)
+    bool per_rank;               // sizes count what one rank contributes, as in OSU's tables
     char *environment; // "NCCL_ALGO=Ring NCCL_PROTO=LL", as a log of NCCL has it; NULL = none
     char *stall;       // of a size that took longer than a larger one; NULL = there is none
     char *notes;       // lines, indented: what was left out

@@ -188,10 +188,9 @@ static char *probe_words(const struct probe *p, const char *place)
 {
     const char *plus = strchr(place, '+');
     if (strstr(p->quantity, "_bandwidth"))
-        return text_format("run ib_write_bw from each rank to the %s%s one (rank0 to rank%s, and "
-                           "so on) and take the %s",
-                           plus ? plus + 1 : "", plus ? "th" : "next", plus ? plus + 1 : "1",
-                           p->words);
+        return text_format("run ib_write_bw from each rank to the one %s further (rank0 to rank%s, "
+                           "and so on) and take the %s",
+                           plus ? plus + 1 : "1", plus ? plus + 1 : "1", p->words);
     return p->where == OF_ALL_RANKS || *place == '\0' ? memory_text(p->words)
                                                       : text_format("%s %s", p->words, place);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// At which links and ranks causes are tried: where values were measured, and at a few of those that
-// are alike and were not.
+// Chooses the links and ranks at which causes are simulated: those with measured values, and of the
+// others a few of each class of similar ones.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ struct links {
 
 #define NO_RANK UINT32_MAX
 
-// Whether a measured value is of this link, or of a place that names its rank.
+// Whether a value was measured at this link, or at a place that has the link's rank in its name.
 static bool is_measured(struct link *l, const struct observed *m)
 {
     char rank[24] = "";
@@ -101,8 +101,8 @@ static int by_off(const void *a, const void *b)
     return ((*x)->off > (*y)->off) - ((*x)->off < (*y)->off);
 }
 
-// Try the links that were measured; of many those that are farthest from the healthy network at
-// either end: a slow link is busier than others.
+// Mark the links with measured values as tried. If there are many, only those whose utilization has
+// risen or fallen most against the healthy network: a slow link is busier, and others are less so.
 static void try_measured(struct links *links)
 {
     struct link **list = memory_zeroed(links->n + 1, sizeof *list);
@@ -178,8 +178,8 @@ static bool has_alike(const struct links *links, uint32_t a, uint32_t b)
     return true;
 }
 
-// The class of each rank: those whose links carry about as much are one. In trees of NCCL, inner
-// servers send twice as much as outer ones. To be freed.
+// The class of each rank, to be freed: ranks are of one class if their links carry about the same
+// load. In NCCL's trees, inner servers send twice as much as outer ones.
 static size_t *classes_of_ranks(const struct links *links, uint32_t n, size_t *classes)
 {
     size_t *class = memory_zeroed((size_t)n + 1, sizeof *class);
@@ -204,7 +204,7 @@ static bool rank_is_measured(const struct observed *measured, const char *name)
     return false;
 }
 
-// First the ranks of measured values, then others of each class.
+// List the ranks with measured values first, then a few of each class without.
 static void find_ranks(struct facts *f, const struct links *links, const struct observed *measured)
 {
     size_t classes, *class = classes_of_ranks(links, f->n_ranks, &classes), n_measured = 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A strength of a cause between those that have run, or beyond the last one: where the values,
-// interpolated between the nearest one and its neighbours, are nearest to what was measured; or
-// half of the way to a neighbour that the network cannot have, or that did not end.
+// Chooses the strength of a cause that is simulated next: where the values, interpolated between
+// the best strength so far and its neighbours, or extrapolated beyond the last one, come nearest to
+// the measured ones; or half of the way to a neighbour whose simulation failed or did not end.
 #include <math.h>
 
 #include "cli/diagnose/diagnose.h"

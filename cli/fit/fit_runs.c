@@ -106,8 +106,8 @@ static struct options settings_for(const struct fit *f, const struct task *t, co
     return sets;
 }
 
-// The results of the run of the values that have this job, as a process may end with. NULL = a test
-// that the network cannot run, as between ranks that no path joins.
+// The results of the run of the values that have this job; ends the process where it fails. NULL =
+// the network cannot run this test, since no path joins the two ranks.
 static json_t *run_job(const struct batch *b, size_t task, const char *job)
 {
     const struct fit *f = b->fit;

@@ -46,7 +46,9 @@ struct measured_table {
     uint32_t ranks; // that a table names; 0 = it does not
     const char *op; // "all_reduce", "write", as the table names it; NULL = it does not
     struct measured_signs signs;
-    bool per_rank; // sizes are those that a rank contributes; measured_table_fit() multiplies them
+    // Sizes count what one rank contributes, not its whole buffer: measured_table_fit() multiplies
+    // them by the number of ranks.
+    bool per_rank;
 };
 
 // Read the table of a file: the columns by its heading, whatever a launcher has put before each
@@ -65,7 +67,7 @@ int measured_table_fit(struct measured_table *t, const char *path, const char *o
 void measured_factor_check(const struct measured_signs *signs, const char *path, const char *op,
                            uint32_t ranks, struct err *err);
 
-// The operation of a table of nccl-tests of so many ranks; NULL = its columns fit none, or several.
+// The operation of a table of nccl-tests of so many ranks; NULL = its columns fit none.
 const char *measured_op_of(const struct measured_signs *signs, uint32_t ranks);
 
 // Returns -1 with an error that says which sizes there are where the table does not have `bytes`.

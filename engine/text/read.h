@@ -53,8 +53,8 @@ bool read_object_of(struct reader *r, const struct place *place, const char *key
 // meant. Returns `buf`.
 const char *object_meant(const json_t *json, const char *key, char buf[OBJECT_TEXT]);
 
-// Transfer the ownership of a block of memory to the scenario, which frees it; or ends it with a
-// function that frees what it refers to, too.
+// Transfer the ownership of a block of memory to the scenario, which calls free() on it at its end;
+// or `end`, for a block that owns other memory.
 void reader_keep(struct reader *r, void *block);
 void reader_keep_until(struct reader *r, void *block, void (*end)(void *block));
 

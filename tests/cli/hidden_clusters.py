@@ -260,21 +260,17 @@ def time_of_size(folder, scenario, size):
     return done and done["jobs"][0]["time_ns"]
 
 
-def shows(folder, truth, without):
-    """Whether a fault costs as much at one of a table's sizes: a slow tree of 16 MB may not be used at 4 MB."""
-    return any(time_of_size(folder, truth, size) >= COSTS * (time_of_size(folder, without, size) or 0) for size in SIZES)
-
-
-def table(draw, folder, truth, ranks):
-    """What nccl-tests prints of a collective at three sizes, or None: a run did not end."""
+def table(draw, folder, truth, ranks, without):
+    """What nccl-tests prints of a collective at three sizes, or None: a run did not end, or the fault costs less than COSTS at each of them, against
+    the network without it (None = there is no fault): a slow tree of 16 MB may not be used at 4 MB."""
     job, _ = jobs(truth)
     factor = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_to_all": lambda n: (n - 1) / n}[job["op"]](ranks)
     lines = ["#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong",
              "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)"]
-    for size in SIZES:
-        true = time_of_size(folder, truth, size)
-        if true is None:
-            return None
+    times = [time_of_size(folder, truth, size) for size in SIZES]
+    if None in times or (without and not any(true >= COSTS * (time_of_size(folder, without, size) or 0) for size, true in zip(SIZES, times))):
+        return None
+    for size, true in zip(SIZES, times):
         us = noisy(draw, true) / 1e3
         cells = f"{us:8.2f} {size / us / 1e3:7.2f} {size / us / 1e3 * factor:7.2f}"
         lines.append(f"{size:12d} {size // 4:13d}     float     sum      -1 {cells}      0 {cells}      0")
@@ -288,8 +284,8 @@ def counters(draw, metrics):
     return "place,counter,value\n" + "".join(f",{name},{noisy(draw, value('', metrics, quantity, '')):.0f}\n" for name, quantity in names.items())
 
 
-def measured(draw, folder, metrics, links, size, own):
-    """Files of what people have of a run, names and texts; None: a run did not end."""
+def measured(draw, folder, metrics, links, size, own, without):
+    """Files of what people have of a run, names and texts; None: a run did not end, or its table does not show the fault."""
     totals = [(name, "") for name in ("time", "max_queue", "drops", "retransmitted", "pauses", "marks", "cnps", "busbw")]
     used = [("utilization", at) for at in draw.sample(links, min(len(links), 6))]
     pair = draw.sample(range(size), 2)
@@ -300,7 +296,7 @@ def measured(draw, folder, metrics, links, size, own):
     what = "values" if own["kind"] != "collective" else draw.choice(("values", "table", "table"))
     if what == "values":
         return {"measured.csv": values(draw, folder, metrics, totals + used)}
-    found = {"table.txt": table(draw, folder, truth, size), "counters.csv": counters(draw, metrics)}
+    found = {"table.txt": table(draw, folder, truth, size, without), "counters.csv": counters(draw, metrics)}
     if draw.random() < 0.7:
         found["tests.csv"] = values(draw, folder, metrics, tests)
     return None if found["table.txt"] is None else found
@@ -328,9 +324,8 @@ def cluster(draw, folder, sizes, kinds=()):
     if truth is None or without is None or (kind != "healthy" and truth["jobs"][0]["time_ns"] < COSTS * max(
             c.healthy_ms * 1e6, without["jobs"][0]["time_ns"])):
         return None
-    texts = measured(draw, folder, truth, [link["at"] for link in healthy[0]["links"]], size, made["workload"])
+    texts = measured(draw, folder, truth, [link["at"] for link in healthy[0]["links"]], size, made["workload"],
+                     None if kind == "healthy" else {**noise, **made, "seed": seed})
     if texts is None or (kinds and kind not in kinds):
-        return None
-    if kind != "healthy" and "table.txt" in texts and not shows(folder, {**noise, **network_now, "seed": seed}, {**noise, **made, "seed": seed}):
         return None
     return kind, write(folder, "cluster.json", made), [write(folder, name, text) for name, text in texts.items()], truth
