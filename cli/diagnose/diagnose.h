@@ -97,20 +97,25 @@ void hypotheses_free(struct diagnosis *d);
 double value_level(const struct observed_value *v, double value);
 // The time of the job among the measured values; SIZE_MAX = it was not measured.
 size_t clock_of(const struct diagnosis *d);
-// How much of the time's level is added to that of a value: 0 to 1, 0 if it is no rate.
+// By how much the level of a value, as what was sent, follows that of the measured time: 0 to 1, 0
+// if it is no rate.
 double weight_of(const struct diagnosis *d, size_t value);
-// The level of a measured value; of a rate, with that of the time.
+// The level of a measured value.
 double measured_level(const struct diagnosis *d, size_t value);
 // The value in the run of a seed; 0 at a link that the network of the hypothesis has not, NAN =
 // there is none.
 double run_value(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed,
                  size_t value);
-// Its level.
+// Its level; that of a rate, as if the same had been sent in the measured time.
 double run_level(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed,
                  size_t value);
-// The mean over the seeds, and the sum of squares around it.
-double mean_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
-                  double *squares);
+// The levels of a value over those runs of a hypothesis that ended: one that was cut off since it
+// took too long has no time.
+struct level {
+    double mean, squares; // sum of squares around the mean, which is NAN where there is no run
+    double n;             // runs
+};
+struct level mean_level(const struct diagnosis *d, const struct hypothesis *h, size_t value);
 
 /* ---- how far they are spread among seeds (spread.c) ---- */
 
@@ -132,6 +137,9 @@ double predicted_level(const struct diagnosis *d, const struct hypothesis *h, si
 // Twice the negative logarithm of the likelihood of all measured values; for the healthy network
 // also without the terms for its own spread, as `usual_misfit` has it.
 double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h);
+// The same of one none of whose runs ended in time, by the values that such runs have, counts and
+// queues. INFINITY = it did not run at all.
+double unfinished_misfit(const struct diagnosis *d, const struct hypothesis *h);
 // The misfit at a part of the way from one strength of a cause to another, by interpolation of
 // those values that differ between them: of others, the mean of two draws is nearer to anything.
 double misfit_between(const struct diagnosis *d, const struct hypothesis *a,

@@ -85,11 +85,14 @@ const char *told_size(const struct observed_value *v)
 static double usual_value(const struct diagnosis *d, const struct hypothesis *h, size_t value)
 {
     const struct observed_value *v = &d->fit.measured.list[value];
-    double sum = 0, n = (double)h->point->seeds, mean = h->point->log_mean[value];
+    double sum = 0, n = 0, mean = h->point->log_mean[value];
     if (isfinite(mean))
         return exp(mean);
-    for (uint64_t s = 0; s < h->point->seeds; s++)
-        sum += value_level(v, run_value(d, h, s, value));
+    for (uint64_t s = 0; s < h->point->seeds; s++) {
+        double level = value_level(v, run_value(d, h, s, value));
+        n += isnan(level) ? 0 : 1;
+        sum += isnan(level) ? 0 : level;
+    }
     double floor = observed_reach(v).floor, above = exp(sum / n) - floor;
     return above < 1e-9 * floor ? 0 : above;
 }

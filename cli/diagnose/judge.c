@@ -13,6 +13,7 @@
 
 #define HEALTHY_SEEDS 8 // of the healthy network, for the spread among seeds
 #define FIRST_SEEDS 3   // of the best one of each kind
+#define UNFINISHED_OF 6 // hypotheses whose first run took too long that run again
 #define DRAWN_SEEDS 2   // of finer strengths whose effect is a matter of chance
 #define BEST_SEEDS 4    // of the best ones
 #define ROUNDS 3        // of strengths between those that were tried
@@ -133,6 +134,42 @@ static void deepen(struct diagnosis *d, size_t most, size_t of_kind, uint64_t se
     free(numbers);
 }
 
+struct unfinished {
+    size_t hypothesis;
+    double misfit;
+};
+
+static int by_misfit(const void *a, const void *b)
+{
+    const struct unfinished *x = a, *y = b;
+    return x->misfit != y->misfit
+               ? (x->misfit > y->misfit) - (x->misfit < y->misfit)
+               : (x->hypothesis > y->hypothesis) - (x->hypothesis < y->hypothesis);
+}
+
+// Run hypotheses whose run took too long over more seeds, the nearest ones, if what it gave until
+// then comes nearer than the best cause: where packets are lost, chance decides on timeouts.
+static void deepen_unfinished(struct diagnosis *d)
+{
+    struct unfinished *all = memory_zeroed(d->n + 1, sizeof *all);
+    size_t n = 0, numbers[UNFINISHED_OF];
+    double most = INFINITY;
+    for (size_t i = 1; i < d->n; i++)
+        most = fmin(most, d->list[i].misfit);
+    for (size_t i = 1; i < d->n; i++) {
+        const struct hypothesis *h = &d->list[i];
+        bool may = h->point && !isfinite(h->misfit) && h->point->seeds < FIRST_SEEDS;
+        all[n] = (struct unfinished){i, may ? unfinished_misfit(d, h) : INFINITY};
+        n += all[n].misfit < most;
+    }
+    qsort(all, n, sizeof *all, by_misfit);
+    n = n < UNFINISHED_OF ? n : UNFINISHED_OF;
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = all[i].hypothesis;
+    deepen_list(d, numbers, n, FIRST_SEEDS);
+    free(all);
+}
+
 // Run causes that have one setting and a random effect, such as a random order of ranks, over as
 // many seeds as the healthy network: with three seeds all may have had the same effect.
 static void deepen_drawn(struct diagnosis *d)
@@ -158,6 +195,7 @@ static void join_pairs(struct diagnosis *d)
             hypothesis_join(d, d->causes[d->order[i]].best, d->causes[d->order[k]].best);
     hypotheses_give(d, from);
     run_from(d, from);
+    deepen(d, PAIRS_OF, 1, BEST_SEEDS);
     for (size_t i = from; i < d->n; i++) // a second cause must be worth it
         if (d->list[i].misfit > PAIR_LEFT * best)
             d->causes[d->list[i].cause].best = SIZE_MAX;
@@ -223,6 +261,8 @@ int diagnosis_run(struct diagnosis *d, struct err *err)
         make_finer(d);
         if (round == 0 && !d->fit.interrupted)
             try_places(d);
+        if (!d->fit.interrupted)
+            deepen_unfinished(d);
     }
     for (int pass = 0; pass < 2 && !d->fit.interrupted; pass++)
         deepen(d, BEST_OF, BEST_KIND, BEST_SEEDS);

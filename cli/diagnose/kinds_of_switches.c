@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Causes in settings of switches and of the transport.
+#include <math.h>
 #include <string.h>
 
 #include "cli/diagnose/cause_kind.h"
@@ -121,7 +122,8 @@ static bool has_channels(const struct facts *f)
 
 /* ---- buffers and times ---- */
 
-static const double buffer_shares[] = {0.004, 0.03, 0.2};
+// Of what ports share: the rest of a buffer is their reserve and headroom.
+static const double buffer_shares[] = {0.001, 0.006, 0.035, 0.2};
 
 static double buffer_of(const struct facts *f)
 {
@@ -129,11 +131,23 @@ static double buffer_of(const struct facts *f)
     return parse_bytes(fact_text(f, "switch.buffer"), &bytes) == 0 ? (double)bytes : 32e6;
 }
 
+// The least that ports of a switch share.
+static double shared_of(const struct facts *f)
+{
+    const json_t *list = json_at_path(f->metrics, "queues.switches"), *one;
+    double least = buffer_of(f);
+    size_t i;
+    json_array_foreach(list, i, one) least =
+        fmin(least, json_number_value(json_object_get(one, "shared_bytes")));
+    return least;
+}
+
 static void buffer(const struct facts *f, const char *at, double share, FILE *words, FILE *set)
 {
     (void)at;
-    fprintf(words, "%.2g of the buffer", share);
-    fprintf(set, "switch.buffer=%.0fB\n", share * buffer_of(f));
+    double full = buffer_of(f), bytes = full - (1 - share) * shared_of(f);
+    fprintf(words, "%.3g KB of buffer in each switch, not %.3g", bytes / 1e3, full / 1e3);
+    fprintf(set, "switch.buffer=%.0fB\n", bytes);
 }
 
 static const double delays_us[] = {1, 5, 25};
@@ -156,15 +170,18 @@ static const struct cause_kind rows[] = {
      .may = has_large_frames,
      .form = frame},
     {.name = "pfc_off",
-     .next = "read priority flow control at NIC and switch",
+     .next = "read priority flow control at NIC and switch, and tx_prio3_packets of the NIC: the "
+             "data is there, and not in tx_prio0_packets",
      .may = pfc_on_roce,
      .form = pfc_off},
     {.name = "wrong_class",
-     .next = "read the DSCP of the data, and the map from DSCP to class at NIC and switch",
+     .next = "read tx_prio0_packets of the NIC: the data is there, and not in tx_prio3_packets; "
+             "then the map from DSCP to class at NIC and switch",
      .may = pfc_on_roce,
      .form = wrong_class},
     {.name = "ecn_off",
-     .next = "read the marked packets of the switch, and np_ecn_marked_roce_packets",
+     .next = "read the marked packets of the switch (none, though queues pass kmin), and ECN in the "
+             "profile of the queue",
      .may = has_marks,
      .form = ecn_off},
     {.name = "ecn_units",
@@ -173,7 +190,8 @@ static const struct cause_kind rows[] = {
      .may = has_marks,
      .form = ecn_units},
     {.name = "cc_off",
-     .next = "read rp_cnp_handled at the senders",
+     .next = "read whether the policy is on in the NICs for the class of the data (roce_rp, "
+             "roce_np), and rp_cnp_handled",
      .may = has_policy,
      .form = cc_off},
     {.name = "balancing_off",

@@ -13,8 +13,7 @@ double value_level(const struct observed_value *v, double value)
 /* ---- rates, by the time ---- */
 
 // A run that takes longer lowers all rates and uses of links at once. So they are compared as what
-// was sent in that time, which is theirs alone: the level of the time is added to their own, as far
-// as they are above their floor.
+// was sent, which is theirs alone: as the rates that this would be in the measured time.
 
 size_t clock_of(const struct diagnosis *d)
 {
@@ -39,10 +38,8 @@ double weight_of(const struct diagnosis *d, size_t value)
 
 double measured_level(const struct diagnosis *d, size_t value)
 {
-    const struct observed_value *list = d->fit.measured.list;
-    double weight = weight_of(d, value),
-           clock = weight > 0 ? value_level(&list[d->clock], list[d->clock].value) : 0;
-    return value_level(&list[value], list[value].value) + weight * clock;
+    const struct observed_value *v = &d->fit.measured.list[value];
+    return value_level(v, v->value);
 }
 
 // A link that the network of a hypothesis has not carries nothing.
@@ -64,22 +61,25 @@ double run_value(const struct diagnosis *d, const struct hypothesis *h, uint64_t
 double run_level(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed, size_t value)
 {
     const struct observed_value *list = d->fit.measured.list;
-    double weight = weight_of(d, value),
-           clock = weight > 0 ? value_level(&list[d->clock], run_value(d, h, seed, d->clock)) : 0;
-    return value_level(&list[value], run_value(d, h, seed, value)) + weight * clock;
+    double longer = 1, here = run_value(d, h, seed, value);
+    if (weight_of(d, value) > 0)
+        longer = run_value(d, h, seed, d->clock) / list[d->clock].value;
+    return value_level(&list[value], here * longer);
 }
 
-double mean_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
-                  double *squares)
+struct level mean_level(const struct diagnosis *d, const struct hypothesis *h, size_t value)
 {
-    uint64_t n = h->point->seeds;
+    struct level of = {0};
     double sum = 0;
-    for (uint64_t s = 0; s < n; s++)
-        sum += run_level(d, h, s, value);
-    *squares = 0;
-    for (uint64_t s = 0; s < n; s++) {
-        double off = run_level(d, h, s, value) - sum / (double)n;
-        *squares += off * off;
+    for (uint64_t s = 0; s < h->point->seeds; s++) {
+        double level = run_level(d, h, s, value);
+        of.n += isnan(level) ? 0 : 1;
+        sum += isnan(level) ? 0 : level;
     }
-    return sum / (double)n;
+    of.mean = of.n > 0 ? sum / of.n : (double)NAN;
+    for (uint64_t s = 0; s < h->point->seeds; s++) {
+        double off = run_level(d, h, s, value) - of.mean;
+        of.squares += isnan(off) ? 0 : off * off;
+    }
+    return of;
 }

@@ -19,6 +19,8 @@
 #define RELATED_MOST 100 // values; of more no correlations are computed
 #define CHANGED 2.0      // standard deviations by which a value depends on a strength
 #define NEVER 4.0        // times log(1 + n): misfit of a count that is 0 in all n runs, and was not
+#define UNUSED 3.0       // times log(n): of the use of a link that carries nothing in all n runs
+#define TWO_FAULTS 0.1   // as likely as one, before anything was measured
 #define NOT_ENDED 60.0   // of a run that took several times as long as was measured
 #define BURST 3.0        // packets of a burst, as counts vary
 
@@ -58,14 +60,17 @@ static void whiten(double *matrix, double *off, double *scale, size_t m)
     }
 }
 
-// Whether a count was measured, such as dropped packets, that is 0 in all runs of a hypothesis.
-static bool is_never(const struct diagnosis *d, const struct hypothesis *h, size_t i)
+// The least misfit of a value that was measured and is 0 in all runs of a hypothesis: dropped
+// packets, or traffic on a link that is down. What hashes decide may be 0 in few runs by chance.
+static double never_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t i)
 {
     const struct observed_value *v = &d->fit.measured.list[i];
-    bool never = observed_reach(v).counts && v->value >= 1;
+    struct observed_reach reach = observed_reach(v);
+    bool never = reach.least > 0 && v->value >= reach.least;
+    double n = (double)h->point->seeds;
     for (uint64_t s = 0; s < h->point->seeds && never; s++)
         never = run_value(d, h, s, i) <= 0;
-    return never;
+    return !never ? 0 : reach.counts ? NEVER * log(1 + n) : UNUSED * log(n);
 }
 
 // Write to `off` by how many standard deviations each level is from the measured one, and to
@@ -101,20 +106,19 @@ static double distance(const struct diagnosis *d, const struct hypothesis *h, bo
 {
     size_t m = d->measured;
     double *own = memory_zeroed(4 * m + 1, sizeof *own), *level = own + m, *off = level + m,
-           *scale = off + m, sum = 0;
+           *scale = off + m, sum = 0, seeds = (double)h->point->seeds, ended = seeds;
     for (size_t i = 0; i < m; i++) {
         level[i] = predicted_level(d, h, i, &own[i]);
-        if (isnan(level[i])) // it did not complete
-            sum = INFINITY;
+        ended = fmin(ended, mean_level(d, h, i).n);
     }
+    sum = -2 * log(ended / seeds); // infinite if none did
     if (isfinite(sum))
         deviations(d, level, own, related_of(d, h), off, scale);
     for (size_t i = 0; i < m && isfinite(sum); i++) {
-        double never = is_never(d, h, i) ? NEVER * log(1 + (double)h->point->seeds) : 0,
-               more = weight_of(d, i) > 0 ? shared_variance(d, i, i) : 0,
+        double more = weight_of(d, i) > 0 ? shared_variance(d, i, i) : 0,
                usual = fixed_variance(&d->fit.measured.list[i], measured_level(d, i)) + more +
                        d->spread[i];
-        sum += fmax(far_distance(off[i]), never);
+        sum += fmax(far_distance(off[i]), never_misfit(d, h, i));
         if (with_spread)
             sum += log(scale[i] * scale[i] / usual);
     }
@@ -140,6 +144,24 @@ double misfit_between(const struct diagnosis *d, const struct hypothesis *a,
     return sum;
 }
 
+double unfinished_misfit(const struct diagnosis *d, const struct hypothesis *h)
+{
+    size_t m = d->measured, known = 0;
+    double *own = memory_zeroed(4 * m + 1, sizeof *own), *level = own + m, *off = level + m,
+           *scale = off + m, sum = 0;
+    for (size_t i = 0; i < m; i++) {
+        level[i] = predicted_level(d, h, i, &own[i]);
+        known += isnan(level[i]) ? 0 : 1;
+        own[i] = isnan(level[i]) ? 0 : own[i];
+        level[i] = isnan(level[i]) ? measured_level(d, i) : level[i];
+    }
+    deviations(d, level, own, related_of(d, h), off, scale);
+    for (size_t i = 0; i < m; i++)
+        sum += fmax(far_distance(off[i]), never_misfit(d, h, i));
+    free(own);
+    return known > 0 ? sum : INFINITY;
+}
+
 double hypothesis_misfit(const struct diagnosis *d, const struct hypothesis *h)
 {
     return h->point ? distance(d, h, true) : INFINITY;
@@ -151,10 +173,10 @@ double larger_off(const struct diagnosis *d, const struct hypothesis *h, size_t 
     large.point = h->cause == SIZE_MAX ? h->point : h->large;
     if (!large.point)
         return 0;
-    double squares, mean = mean_level(d, &large, value, &squares),
-                    var = fixed_variance(&d->fit.measured.list[value], mean) +
-                          seeds_variance(d->spread[value], squares, (double)large.point->seeds);
-    return (mean - measured_level(d, value)) / sqrt(var);
+    struct level level = mean_level(d, &large, value);
+    double var = fixed_variance(&d->fit.measured.list[value], level.mean) +
+                 seeds_variance(d->spread[value], level.squares, level.n);
+    return (level.mean - measured_level(d, value)) / sqrt(var);
 }
 
 double larger_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t n)
@@ -220,6 +242,7 @@ void cause_rank(struct diagnosis *d, size_t cause)
     for (size_t k = 0; k < d->n_causes; k++)
         if (d->causes[k].kind == c->kind)
             places += d->causes[k].stands_for;
-    c->rank = n > 0 ? best - 2 * log(sum * c->stands_for / places) : INFINITY;
+    double before = (c->kind == &cause_two ? TWO_FAULTS : 1) * c->stands_for / places;
+    c->rank = n > 0 ? best - 2 * log(sum * before) : INFINITY;
     free(list);
 }

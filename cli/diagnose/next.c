@@ -142,12 +142,17 @@ static bool holds_for(const struct diagnosis *d, const struct cause *c,
     return c->stands_for <= 1;
 }
 
-// The level of a value itself, without that of the time.
+// The mean level of a value itself, not as if it had been sent in the measured time.
 static double level_alone(const struct diagnosis *d, const struct hypothesis *h, size_t value,
                           double *variance)
 {
-    double unused, weight = weight_of(d, value), level = predicted_level(d, h, value, variance);
-    return weight > 0 ? level - weight * predicted_level(d, h, d->clock, &unused) : level;
+    double sum = 0, n = 0, unless = predicted_level(d, h, value, variance);
+    for (uint64_t s = 0; s < h->point->seeds; s++) {
+        double level = value_level(&d->fit.measured.list[value], run_value(d, h, s, value));
+        n += isnan(level) ? 0 : 1;
+        sum += isnan(level) ? 0 : level;
+    }
+    return n > 0 ? sum / n : unless;
 }
 
 static struct separation separation_of(const struct diagnosis *d, const struct cause *here,

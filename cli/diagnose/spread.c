@@ -17,10 +17,12 @@
 static void add_products(const struct diagnosis *d, const struct hypothesis *h, double *sums)
 {
     size_t m = d->measured;
-    double *off = memory_zeroed(m + 1, sizeof *off), unused;
+    double *off = memory_zeroed(m + 1, sizeof *off);
     for (uint64_t s = 0; s < h->point->seeds; s++) {
-        for (size_t i = 0; i < m; i++)
-            off[i] = run_level(d, h, s, i) - mean_level(d, h, i, &unused);
+        for (size_t i = 0; i < m; i++) {
+            off[i] = run_level(d, h, s, i) - mean_level(d, h, i).mean;
+            off[i] = isnan(off[i]) ? 0 : off[i];
+        }
         for (size_t i = 0; i < m; i++)
             for (size_t k = 0; k < m; k++)
                 sums[i * m + k] += off[i] * off[k];
@@ -71,9 +73,8 @@ void spread_of_seeds(struct diagnosis *d)
     d->spread = memory_zeroed(n + 1, sizeof *d->spread);
     d->clock = clock_of(d);
     for (size_t i = 0; i < n; i++) {
-        double squares;
-        mean_level(d, healthy, i, &squares);
-        own[i] = seeds > 1 && isfinite(squares) ? squares / (seeds - 1) : 0;
+        struct level level = mean_level(d, healthy, i);
+        own[i] = level.n > 1 && isfinite(level.squares) ? level.squares / (level.n - 1) : 0;
     }
     d->alike = memory_zeroed(n + 1, sizeof *d->alike);
     for (size_t i = 0; i < n; i++) {
@@ -120,12 +121,11 @@ void spread_of_kinds(struct diagnosis *d)
         add_products(d, h, c->related);
         most[c - d->causes] = fmax(most[c - d->causes], (double)h->point->seeds);
         for (size_t v = 0; v < n; v++) {
-            double squares;
-            mean_level(d, h, v, &squares);
-            if (isnan(squares)) // a test that was not made
+            struct level level = mean_level(d, h, v);
+            if (!(level.n > 0)) // a test that was not made
                 continue;
-            c->spread[v] += squares;
-            runs[(size_t)(c - d->causes) * n + v] += (double)h->point->seeds - 1;
+            c->spread[v] += level.squares;
+            runs[(size_t)(c - d->causes) * n + v] += level.n - 1;
         }
     }
     for (size_t c = 0; c < d->n_causes; c++) {
@@ -151,9 +151,9 @@ double seeds_variance(double usual, double squares, double n)
 double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
                        double *variance)
 {
-    double squares, n = (double)h->point->seeds, mean = mean_level(d, h, value, &squares);
+    struct level level = mean_level(d, h, value);
     const double *of_kind = h->cause == SIZE_MAX ? NULL : first_of_kind(d, h->cause)->spread;
     double usual = of_kind ? of_kind[value] : d->spread[value];
-    *variance = seeds_variance(usual, squares, n);
-    return mean;
+    *variance = seeds_variance(usual, level.squares, level.n);
+    return level.mean;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Chooses the strength of a cause that is simulated next: where the values, interpolated between
 // the best strength so far and its neighbours, or extrapolated beyond the last one, come nearest to
-// the measured ones; or half of the way to a neighbour whose simulation failed or did not end.
+// the measured ones. Beyond lies nothing, or a neighbour whose simulation failed or did not end: of
+// the way to that one, half at most. Where values come hardly nearer, half of it is taken, too.
 #include <math.h>
 
 #include "cli/diagnose/diagnose.h"
@@ -11,6 +12,7 @@
 #define WIDE 2.0    // between strengths whose ratio is larger, effects may bend: a rate of messages
 #define LEAST_PART 0.25 // that limits nothing up to some load; of the way that is gone then
 #define ACROSS 2.0      // standard deviations by which a value is missed on either side
+#define HARDLY 1.0      // of the misfit, as chance gives
 
 // The neighbour of a hypothesis among those of its cause; the healthy network where the kind has no
 // effect. Returns SIZE_MAX if there is none.
@@ -58,7 +60,7 @@ static double part_across(const struct diagnosis *d, const struct hypothesis *a,
 double strength_between(const struct diagnosis *d, const struct cause *c)
 {
     const struct hypothesis *best = &d->list[c->best];
-    double found = 0, least = INFINITY, middle = 0;
+    double found = 0, least = INFINITY, own = 0, middle = 0;
     for (int above = 0; above < 2; above++) {
         double other = 0;
         size_t next = neighbour(d, best, above, &other);
@@ -70,19 +72,25 @@ double strength_between(const struct diagnosis *d, const struct cause *c)
             double part = part_across(d, best, &d->list[next]);
             middle = part > 0 ? best->strength * pow(other / best->strength, part) : middle;
         }
-        double unused;
-        int begin = neighbour(d, best, !above, &unused) == SIZE_MAX ? 1 - STEPS : 0; // beyond it
+        double last = 0; // on the other side
+        size_t far = neighbour(d, best, !above, &last);
+        bool open = far == SIZE_MAX, failed = !open && !isfinite(d->list[far].misfit);
         bool wide =
             best->strength > 0 && other > 0 && fabs(log(other / best->strength)) > log(WIDE);
-        for (int step = begin; next != SIZE_MAX && step < STEPS; step++) {
+        for (int step = open || failed ? 1 - STEPS : 0; next != SIZE_MAX && step < STEPS; step++) {
             double part = (double)step / STEPS,
                    misfit = misfit_between(d, best, &d->list[next], part);
+            own = step == 0 ? misfit : own;
             if (!(misfit < least))
                 continue;
             least = misfit;
             part = wide && step > 0 ? fmax(part, LEAST_PART) : part;
             found = best->strength * pow(other / best->strength, part);
+            double half = sqrt(last * best->strength);
+            if (failed && step < 0)
+                found = above ? fmax(found, half) : fmin(found, half);
         }
     }
-    return found > 0 && fabs(log(found / best->strength)) > NEARER ? found : middle;
+    bool other = found > 0 && fabs(log(found / best->strength)) > NEARER;
+    return other && (middle == 0 || least < own - HARDLY) ? found : middle;
 }

@@ -48,10 +48,12 @@ double observed_predict(const struct observed_value *v, const json_t *metrics);
 const json_t *json_at_path(const json_t *o, const char *path);
 
 // How near a simulated value may be to a real one: below `floor` differences say nothing, and above
-// it the model itself errs by this share. Counts are spread by their root, too.
+// it the model itself errs by this share. Counts are spread by their root, too. What is measured as
+// `least` or more cannot be 0 in the simulation: packets were dropped, a link was used. 0 = it can.
 struct observed_reach {
     double floor, error;
     bool counts;
+    double least;
 };
 struct observed_reach observed_reach(const struct observed_value *v);
 

@@ -54,6 +54,30 @@ def two_dimensions(draw, size):
             "workload": {"kind": "collective", "op": "all_reduce", "bytes": "8MB", "algorithm": ["ring", "ring"]}}, size, rate
 
 
+def congested(draw, sizes):
+    """A network whose queues fill, where settings of flow control, marks, buffers and hashes matter."""
+    rate, size = draw.choice((100, 200, 400)), draw.choice(sizes)
+    link = {"rate": f"{rate}Gbps", "delay": draw.choice(("500ns", "1us"))}
+    dim = draw.choice(({"kind": "switch", "size": size, "link": link}, {"kind": "fat_tree", "size": 16, "link": link},
+                       *2 * [{"kind": "leaf_spine", "size": size, "ranks_per_leaf": 4, "spines": 2, "link": link, "trunk": link}]))
+    size = dim["size"]
+    job = draw.choice((*2 * [{"kind": "incast", "receiver": draw.randrange(size), "bytes": "1MB"}], {"kind": "permutation", "shift": size // 2 + 1, "bytes": "4MB"},
+                       {"kind": "collective", "op": "all_to_all", "bytes": "8MB", "algorithm": "direct"},
+                       {"kind": "collective", "op": "all_reduce", "bytes": "8MB", "algorithm": "halving_doubling"}))
+    made = {"name": "congested", "topology": {"dims": [dim]}, "workload": job, "switch": {"buffer": draw.choice(("1MB", "4MB", "16MB"))},
+            "transport": {"kind": "roce", "mtu": "4096B"}, "cc": {"kind": draw.choice(("none", "dcqcn", "dcqcn", "hpcc", "timely", "swift"))}}
+    if draw.random() < 0.25:
+        made |= {"transport": {"kind": "tcp"}, "cc": {"kind": draw.choice(("cubic", "dctcp"))}}
+    elif dim["kind"] != "switch" and draw.random() < 0.4:
+        made["switch"]["routing"] = {"kind": draw.choice(("spray", "adaptive"))}
+        made["transport"] = {"kind": "roce", "recovery": "selective_repeat", "reorder": 64}
+    return made, size, rate
+
+
+# What is drawn in them.
+CONGESTED = ("healthy", "pfc_off", "wrong_class", "ecn_off", "ecn_units", "cc_off", "balancing_off", "polarization", "buffer")
+
+
 def network(draw, sizes):
     """A healthy scenario, the number of its ranks and the rate of their links in Gb/s."""
     kind = draw.random()
@@ -142,7 +166,7 @@ FAULTS = {
     "ecn_units": (lambda c: c.made["cc"]["kind"] in ("dcqcn", "dctcp"), lambda c: c.switch(ecn={"kmin": "400B", "kmax": "1600B"})),
     "cc_off": (lambda c: c.made["cc"]["kind"] != "none" and c.roce, lambda c: {**c.made, "cc": {"kind": "none"}}),
     "balancing_off": (lambda c: "routing" in c.made.get("switch", {}), lambda c: c.switch(routing={"kind": "ecmp"})),
-    "polarization": (lambda c: c.trunks and "switch" not in c.made, lambda c: c.switch(routing={"seeds": "same"})),
+    "polarization": (lambda c: c.trunks and "routing" not in c.made.get("switch", {}), lambda c: c.switch(routing={"seeds": "same"})),
     "few_queue_pairs": (lambda c: c.job.get("channels", 1) > 1, lambda c: c.with_job(channels=1)),
     "buffer": (lambda c: not c.roce, lambda c: c.switch(buffer=f"{c.draw.uniform(100, 400):.0f}KB")),
     "latency": (lambda c: True, lambda c: c.switch(latency=f"{10 ** c.draw.uniform(0.3, 1.5):.2f}us")),
@@ -302,17 +326,17 @@ def measured(draw, folder, metrics, links, size, own, without):
     return None if found["table.txt"] is None else found
 
 
-def cluster(draw, folder, sizes, kinds=()):
+def cluster(draw, folder, sizes, kinds=(), networks=network):
     """(kind of fault or "healthy", file of the network, files of what was measured, metrics of the truth), or None: nobody would look for it.
     Faults are of these kinds, if any are given."""
-    made, size, rate = network(draw, sizes)
+    made, size, rate = networks(draw, sizes)
     healthy = [run(folder, "healthy", made, "--set", f"seed={seed}") for seed in range(1, 4)]
     if None in healthy:
         return None
     c = Cluster(draw, made, size, rate, healthy[0]["links"])
     c.healthy_ms = max(one["jobs"][0]["time_ns"] for one in healthy) / 1e6
     may_be = [name for name, (may, _) in FAULTS.items() if may(c) and (not kinds or name in kinds)]
-    kind = "healthy" if not may_be or (draw.random() < 0.15 and not kinds) else draw.choice(may_be)
+    kind = "healthy" if not may_be or (draw.random() < 0.15 and (not kinds or "healthy" in kinds)) else draw.choice(may_be)
     ones, others = ([name for name in of if name in may_be] for of in (ONE, OTHER))
     if ones and others and not kinds and kind != "healthy" and draw.random() < TWO:
         kind = f"{draw.choice(ones)}+{draw.choice(others)}"
