@@ -25,16 +25,6 @@ static bool is_listed(const json_t *list, const char *at, bool both_ways)
     return false;
 }
 
-// The cause of this kind at a place; NULL = none was tried there.
-static const struct cause *cause_at(const struct diagnosis *d, const struct cause_kind *kind,
-                                    const char *at)
-{
-    for (size_t i = 0; i < d->n_causes; i++)
-        if (d->causes[i].kind == kind && strcmp(d->causes[i].at, at) == 0)
-            return &d->causes[i];
-    return NULL;
-}
-
 // Add the places of a class at which no cause of this kind was tried.
 static void add_class(const struct diagnosis *d, const struct cause_kind *kind,
                       const struct places *more, const struct place *of, json_t *list)

@@ -65,6 +65,8 @@ struct diagnosis {
 
 // Run it and fill in its facts, and set in the draft how all are run. Returns 0, or -1 with errors.
 int healthy_run(struct diagnosis *d, struct err *err);
+// The error of one that failed. Returns -1.
+int healthy_failed(struct err *err);
 // Set in the draft when a run has taken too long, after the healthy ones.
 void limit_runs(struct diagnosis *d);
 
@@ -76,6 +78,10 @@ int hypotheses_make(struct diagnosis *d, struct err *err);
 // Add a cause of this kind at a place. Returns its number.
 size_t cause_add(struct diagnosis *d, const struct cause_kind *kind, const char *at,
                  double stands_for);
+// The cause of this kind at a place, or at the other direction of a link unless the kind tells them
+// apart; NULL = none was tried there.
+const struct cause *cause_at(const struct diagnosis *d, const struct cause_kind *kind,
+                             const char *at);
 // Places that are alike to that of a cause and were not tried, with its best strength.
 void places_more(struct diagnosis *d, size_t cause); // (more_places.c)
 // The names of the place of a cause and of all places at which it would give the measured values as

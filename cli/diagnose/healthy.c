@@ -20,6 +20,11 @@
 #define HYBRID_ERROR 0.02  // of the job's time, that it may have
 #define HYBRID_SHARE 0.5   // of the packet-hops, that it may need
 
+int healthy_failed(struct err *err)
+{
+    return err_add(err, "scenario", "the healthy network did not run to its end");
+}
+
 static json_t *run_draft(struct diagnosis *d, double *packet_hops, struct err *err)
 {
     struct collwire_scenario *scenario =
@@ -35,7 +40,7 @@ static json_t *run_draft(struct diagnosis *d, double *packet_hops, struct err *e
     if (made.code == EXIT_INTERRUPTED)
         ends_note();
     else if (!metrics)
-        err_add(err, "scenario", "the healthy network did not run to its end");
+        healthy_failed(err);
     return metrics;
 }
 

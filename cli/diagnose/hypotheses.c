@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/diagnose/diagnose.h"
+#include "cli/fit/observed_place.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
@@ -32,6 +33,17 @@ size_t cause_add(struct diagnosis *d, const struct cause_kind *kind, const char 
                                             .best = SIZE_MAX,
                                             .rank = INFINITY};
     return d->n_causes++;
+}
+
+const struct cause *cause_at(const struct diagnosis *d, const struct cause_kind *kind,
+                             const char *at)
+{
+    for (size_t c = 0; c < d->n_causes; c++)
+        if (d->causes[c].kind == kind &&
+            (strcmp(d->causes[c].at, at) == 0 ||
+             (kind->places != AT_DIRECTIONS && is_opposite(d->causes[c].at, at))))
+            return &d->causes[c];
+    return NULL;
 }
 
 size_t hypothesis_add(struct diagnosis *d, size_t cause, double strength)

@@ -230,9 +230,7 @@ static int check_healthy(const struct diagnosis *d, struct err *err)
 {
     int status = 0;
     if (!d->list[0].point)
-        return d->fit.interrupted
-                   ? -1
-                   : err_add(err, "scenario", "the healthy network did not run to its end");
+        return d->fit.interrupted ? -1 : healthy_failed(err);
     for (size_t i = 0; i < d->measured + d->later; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
         if (v->job && isnan(run_value(d, &d->list[0], 0, i)))

@@ -6,21 +6,10 @@
 #include <string.h>
 
 #include "cli/diagnose/diagnose.h"
-#include "cli/fit/observed_place.h"
 #include "engine/base/text.h"
 
 #define MORE 6    // places of a cause
 #define SOURCES 8 // at one of them
-
-static bool is_known(const struct diagnosis *d, const struct cause_kind *kind, const char *at)
-{
-    for (size_t c = 0; c < d->n_causes; c++)
-        if (d->causes[c].kind == kind &&
-            (strcmp(d->causes[c].at, at) == 0 ||
-             (kind->places != AT_DIRECTIONS && is_opposite(d->causes[c].at, at))))
-            return true;
-    return false;
-}
 
 // Other sources of the same place.
 static void add_sources(struct diagnosis *d, size_t cause)
@@ -61,7 +50,7 @@ void places_more(struct diagnosis *d, size_t cause)
     size_t step = alike / MORE + 1;
     for (size_t i = 0; i < more->n; i++) {
         const struct place *p = &more->list[i];
-        if (p->class != own->class || seen++ % step != 0 || is_known(d, kind, p->at))
+        if (p->class != own->class || seen++ % step != 0 || cause_at(d, kind, p->at))
             continue;
         hypothesis_add(d, cause_add(d, kind, p->at, 1), strength);
         added++;
