@@ -180,8 +180,9 @@ static const struct cause_kind rows[] = {
      .may = pfc_on_roce,
      .form = wrong_class},
     {.name = "ecn_off",
-     .next = "read the marked packets of the switch (none, though queues pass kmin), and ECN in the "
-             "profile of the queue",
+     .next =
+         "read the marked packets of the switch (none, though queues pass kmin), and ECN in the "
+         "profile of the queue",
      .may = has_marks,
      .form = ecn_off},
     {.name = "ecn_units",

@@ -57,40 +57,49 @@ static double part_across(const struct diagnosis *d, const struct hypothesis *a,
     return found;
 }
 
+struct guess {
+    double strength, misfit; // by interpolation; 0 and INFINITY = there is none
+    double own;              // the misfit of the best strength, in the same way
+    double middle;           // of the way to a neighbour where that says little; 0 = none
+};
+
+// Improve a guess by the strengths from the best one towards its neighbour on one side, and away
+// from it if on the other side there is none, or one that failed.
+static void guess_beside(const struct diagnosis *d, const struct hypothesis *best, bool above,
+                         struct guess *g)
+{
+    double other = 0, last = 0;
+    size_t next = neighbour(d, best, above, &other), far = neighbour(d, best, !above, &last);
+    bool open = far == SIZE_MAX, failed = !open && !isfinite(d->list[far].misfit);
+    if (next == SIZE_MAX)
+        return;
+    if (!isfinite(d->list[next].misfit)) { // it did not run to its end
+        g->middle = sqrt(other * best->strength);
+        return;
+    }
+    double ratio = other / best->strength, across = part_across(d, best, &d->list[next]);
+    bool wide = ratio > 0 && fabs(log(ratio)) > log(WIDE);
+    if (ratio > 0 && across > 0)
+        g->middle = best->strength * pow(ratio, across);
+    for (int step = open || failed ? 1 - STEPS : 0; step < STEPS; step++) {
+        double part = (double)step / STEPS,
+               misfit = misfit_between(d, best, &d->list[next], part);
+        g->own = step == 0 ? misfit : g->own;
+        if (!(misfit < g->misfit))
+            continue;
+        g->misfit = misfit;
+        part = wide && step > 0 ? fmax(part, LEAST_PART) : part;
+        double half = sqrt(last * best->strength), found = best->strength * pow(ratio, part);
+        g->strength = !failed || step >= 0 ? found : above ? fmax(found, half) : fmin(found, half);
+    }
+}
+
 double strength_between(const struct diagnosis *d, const struct cause *c)
 {
     const struct hypothesis *best = &d->list[c->best];
-    double found = 0, least = INFINITY, own = 0, middle = 0;
-    for (int above = 0; above < 2; above++) {
-        double other = 0;
-        size_t next = neighbour(d, best, above, &other);
-        if (next != SIZE_MAX && !isfinite(d->list[next].misfit)) { // it did not run to its end
-            middle = sqrt(other * best->strength);
-            continue;
-        }
-        if (next != SIZE_MAX && best->strength > 0 && other > 0) {
-            double part = part_across(d, best, &d->list[next]);
-            middle = part > 0 ? best->strength * pow(other / best->strength, part) : middle;
-        }
-        double last = 0; // on the other side
-        size_t far = neighbour(d, best, !above, &last);
-        bool open = far == SIZE_MAX, failed = !open && !isfinite(d->list[far].misfit);
-        bool wide =
-            best->strength > 0 && other > 0 && fabs(log(other / best->strength)) > log(WIDE);
-        for (int step = open || failed ? 1 - STEPS : 0; next != SIZE_MAX && step < STEPS; step++) {
-            double part = (double)step / STEPS,
-                   misfit = misfit_between(d, best, &d->list[next], part);
-            own = step == 0 ? misfit : own;
-            if (!(misfit < least))
-                continue;
-            least = misfit;
-            part = wide && step > 0 ? fmax(part, LEAST_PART) : part;
-            found = best->strength * pow(other / best->strength, part);
-            double half = sqrt(last * best->strength);
-            if (failed && step < 0)
-                found = above ? fmax(found, half) : fmin(found, half);
-        }
-    }
-    bool other = found > 0 && fabs(log(found / best->strength)) > NEARER;
-    return other && (middle == 0 || least < own - HARDLY) ? found : middle;
+    struct guess g = {.misfit = INFINITY};
+    guess_beside(d, best, false, &g);
+    guess_beside(d, best, true, &g);
+    bool found = g.strength > 0 && fabs(log(g.strength / best->strength)) > NEARER;
+    return found && (g.middle == 0 || g.misfit < g.own - HARDLY) ? g.strength : g.middle;
 }
