@@ -2,7 +2,8 @@
 // Chooses the strength of a cause that is simulated next: where the values, interpolated between
 // the best strength so far and its neighbours, or extrapolated beyond the last one, come nearest to
 // the measured ones. Beyond lies nothing, or a neighbour whose simulation failed or did not end: of
-// the way to that one, half at most. Where values come hardly nearer, half of it is taken, too.
+// the way to that one, half at most. Where values come hardly nearer so, a strength is taken between
+// two others that miss a value on either side, or half of the way to the one that failed.
 #include <math.h>
 
 #include "cli/diagnose/diagnose.h"
@@ -12,7 +13,7 @@
 #define WIDE 2.0    // between strengths whose ratio is larger, effects may bend: a rate of messages
 #define LEAST_PART 0.25 // that limits nothing up to some load; of the way that is gone then
 #define ACROSS 2.0      // standard deviations by which a value is missed on either side
-#define HARDLY 1.0      // of the misfit, as chance gives
+#define HARDLY 0.3      // of the misfit: not worth a run
 
 // The neighbour of a hypothesis among those of its cause; the healthy network where the kind has no
 // effect. Returns SIZE_MAX if there is none.
@@ -77,13 +78,10 @@ static void guess_beside(const struct diagnosis *d, const struct hypothesis *bes
         g->middle = sqrt(other * best->strength);
         return;
     }
-    double ratio = other / best->strength, across = part_across(d, best, &d->list[next]);
+    double ratio = other / best->strength;
     bool wide = ratio > 0 && fabs(log(ratio)) > log(WIDE);
-    if (ratio > 0 && across > 0)
-        g->middle = best->strength * pow(ratio, across);
     for (int step = open || failed ? 1 - STEPS : 0; step < STEPS; step++) {
-        double part = (double)step / STEPS,
-               misfit = misfit_between(d, best, &d->list[next], part);
+        double part = (double)step / STEPS, misfit = misfit_between(d, best, &d->list[next], part);
         g->own = step == 0 ? misfit : g->own;
         if (!(misfit < g->misfit))
             continue;
@@ -94,12 +92,34 @@ static void guess_beside(const struct diagnosis *d, const struct hypothesis *bes
     }
 }
 
+// Between those two neighbours that miss a value on either side of which one is nearest; 0 = there
+// are none.
+static double strength_across(const struct diagnosis *d, size_t cause)
+{
+    double least = INFINITY, found = 0;
+    for (size_t i = 1; i < d->n; i++) {
+        const struct hypothesis *h = &d->list[i];
+        for (int above = 0; above < 2 && h->cause == cause && h->misfit < least; above++) {
+            double other = 0;
+            size_t next = neighbour(d, h, above, &other);
+            bool may = next != SIZE_MAX && isfinite(d->list[next].misfit) && h->strength > 0;
+            double part = may && other > 0 ? part_across(d, h, &d->list[next]) : 0;
+            if (part > 0) {
+                found = h->strength * pow(other / h->strength, part);
+                least = h->misfit;
+            }
+        }
+    }
+    return found;
+}
+
 double strength_between(const struct diagnosis *d, const struct cause *c)
 {
     const struct hypothesis *best = &d->list[c->best];
     struct guess g = {.misfit = INFINITY};
     guess_beside(d, best, false, &g);
     guess_beside(d, best, true, &g);
-    bool found = g.strength > 0 && fabs(log(g.strength / best->strength)) > NEARER;
-    return found && (g.middle == 0 || g.misfit < g.own - HARDLY) ? g.strength : g.middle;
+    bool other = g.strength > 0 && fabs(log(g.strength / best->strength)) > NEARER;
+    double across = strength_across(d, best->cause);
+    return other && g.misfit < g.own - HARDLY ? g.strength : across > 0 ? across : g.middle;
 }
