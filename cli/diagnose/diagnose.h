@@ -182,9 +182,9 @@ double kind_rank(const struct diagnosis *d, const struct cause *best);
 // Sort into d->order the causes that fit better than the healthy network; of each kind only the
 // one with the best place and strength.
 void causes_order(struct diagnosis *d);
-// Choose causes by rank: first the best one of each kind, then further ones, at most `of_kind` of
-// each kind; with `finer` only kinds whose strength can be refined. Writes at most `most` of their
-// numbers; returns how many.
+// Choose causes by rank: first the best one of each row of the tables of kinds, then further ones,
+// at most `of_kind` of each; with `finer` only those whose strength can be refined. Writes at most
+// `most` of their numbers; returns how many.
 size_t causes_nearest(const struct diagnosis *d, size_t most, size_t of_kind, bool finer,
                       size_t *numbers);
 // The share of the gap between healthy and measured that a cause explains, 0 to 1.

@@ -47,6 +47,12 @@ static bool is_kind(const struct cause *a, const struct cause *b)
     return strcmp(a->kind->name, b->kind->name) == 0 && a->kind != &cause_two;
 }
 
+// Of one row of the table: a slow bus and a low rate of packets are one kind, but each is searched.
+static bool is_row(const struct cause *a, const struct cause *b)
+{
+    return a->kind == b->kind && a->kind != &cause_two;
+}
+
 double kind_rank(const struct diagnosis *d, const struct cause *best)
 {
     double sum = 1, own = best->rank + best->more; // 1: its own part
@@ -112,7 +118,7 @@ size_t causes_nearest(const struct diagnosis *d, size_t most, size_t of_kind, bo
             size_t alike = 0;
             bool known = finer && !c->kind->finer;
             for (size_t k = 0; k < kept; k++) {
-                alike += is_kind(&d->causes[numbers[k]], c);
+                alike += is_row(&d->causes[numbers[k]], c);
                 known |= numbers[k] == all[i].cause;
             }
             if (!known && alike < allowed)
