@@ -2,8 +2,8 @@
 // Chooses the strength of a cause that is simulated next: where the values, interpolated between
 // the best strength so far and its neighbours, or extrapolated beyond the last one, come nearest to
 // the measured ones. Beyond lies nothing, or a neighbour whose simulation failed or did not end: of
-// the way to that one, half at most. Where values come hardly nearer so, a strength is taken between
-// two others that miss a value on either side, or half of the way to the one that failed.
+// the way to that one, half at most. Where values come hardly nearer so, a strength is taken
+// between two others that miss a value on either side, or half of the way to one that failed.
 #include <math.h>
 
 #include "cli/diagnose/diagnose.h"
