@@ -192,8 +192,8 @@ if(NOT COLLWIRE_SANITIZE) # whose times are others
 endif()
 # Settings from measured values, against twelve drawn truths: 6 s; it alone proves `fit`.
 collwire_script_test(cli_fit unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_fit.py 0-11)
-# The words and counters of `diagnose`: 6 s; tables, sizes, captures, ranks and paths: 22 s; two hidden clusters, one with a fault: 12 s.
-# They alone prove these. All hidden clusters: an hour.
+# The words and counters of `diagnose`: 6 s; tables, sizes, captures, ranks, paths and lost packets: 28 s; two hidden clusters, one with a fault: 12 s.
+# They alone prove these. All hidden clusters: an hour and a half.
 collwire_script_test(cli_diagnose unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py words)
 collwire_script_test(cli_diagnose_files unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py files)
 collwire_script_test(cli_diagnose_hidden unit python3 [[python3 -B "$@"]] ${PROJECT_SOURCE_DIR}/tests/cli/check_diagnose.py 2-2 10-10 sizes 8)
