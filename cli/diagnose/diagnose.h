@@ -115,6 +115,8 @@ double run_value(const struct diagnosis *d, const struct hypothesis *h, uint64_t
 // Its level; that of a rate, as if the same had been sent in the measured time.
 double run_level(const struct diagnosis *d, const struct hypothesis *h, uint64_t seed,
                  size_t value);
+// The mean over the runs that have the value of its level as it is, also of a rate; NAN = none has.
+double own_level(const struct diagnosis *d, const struct hypothesis *h, size_t value);
 // The levels of a value over those runs of a hypothesis that ended: one that was cut off since it
 // took too long has no time.
 struct level {
@@ -134,6 +136,9 @@ struct cause *first_of_kind(const struct diagnosis *d, size_t cause);
 // The variance of a level for one more seed than the `n` that spread by these squares, where it
 // usually is `usual`.
 double seeds_variance(double usual, double squares, double n);
+// The variance of a level for one more seed than those of a hypothesis.
+double level_variance(const struct diagnosis *d, const struct hypothesis *h, size_t value,
+                      const struct level *level);
 // The mean level of a value over the seeds of a hypothesis, and its variance for one more seed.
 double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
                        double *variance);

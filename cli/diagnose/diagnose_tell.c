@@ -84,16 +84,11 @@ const char *told_size(const struct observed_value *v)
 // the logarithm above its floor.
 static double usual_value(const struct diagnosis *d, const struct hypothesis *h, size_t value)
 {
-    const struct observed_value *v = &d->fit.measured.list[value];
-    double sum = 0, n = 0, mean = h->point->log_mean[value];
+    double mean = h->point->log_mean[value];
     if (isfinite(mean))
         return exp(mean);
-    for (uint64_t s = 0; s < h->point->seeds; s++) {
-        double level = value_level(v, run_value(d, h, s, value));
-        n += isnan(level) ? 0 : 1;
-        sum += isnan(level) ? 0 : level;
-    }
-    double floor = observed_reach(v).floor, above = exp(sum / n) - floor;
+    double floor = observed_reach(&d->fit.measured.list[value]).floor,
+           above = exp(own_level(d, h, value)) - floor;
     return above < 1e-9 * floor ? 0 : above;
 }
 

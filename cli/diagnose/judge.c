@@ -16,7 +16,7 @@
 #define UNFINISHED_OF 6 // hypotheses whose first run took too long that run again
 #define DRAWN_SEEDS 2   // of finer strengths whose effect is a matter of chance
 #define BEST_SEEDS 4    // of the best ones
-#define ROUNDS 5        // of strengths between those that were tried, at most
+#define ROUNDS 5        // at most; in each, causes run with one more strength
 #define FINER_OF 22     // causes whose strength is made finer
 #define FINER_KIND 5    // of one kind at most
 #define PLACES_OF 6     // causes that are tried at more places

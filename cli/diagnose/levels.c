@@ -67,6 +67,17 @@ double run_level(const struct diagnosis *d, const struct hypothesis *h, uint64_t
     return value_level(&list[value], here * longer);
 }
 
+double own_level(const struct diagnosis *d, const struct hypothesis *h, size_t value)
+{
+    double sum = 0, n = 0;
+    for (uint64_t s = 0; s < h->point->seeds; s++) {
+        double level = value_level(&d->fit.measured.list[value], run_value(d, h, s, value));
+        n += isnan(level) ? 0 : 1;
+        sum += isnan(level) ? 0 : level;
+    }
+    return sum / n;
+}
+
 struct level mean_level(const struct diagnosis *d, const struct hypothesis *h, size_t value)
 {
     struct level of = {0};

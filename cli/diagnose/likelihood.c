@@ -61,7 +61,8 @@ static void whiten(double *matrix, double *off, double *scale, size_t m)
 }
 
 // The least misfit of a value that was measured and is 0 in all runs of a hypothesis: dropped
-// packets, or traffic on a link that is down. What hashes decide may be 0 in few runs by chance.
+// packets, or traffic on a link that is down. In a few runs a link may also carry nothing because
+// the hash gave it no flow, so that this counts less.
 static double never_misfit(const struct diagnosis *d, const struct hypothesis *h, size_t i)
 {
     const struct observed_value *v = &d->fit.measured.list[i];
@@ -108,8 +109,10 @@ static double distance(const struct diagnosis *d, const struct hypothesis *h, bo
     double *own = memory_zeroed(4 * m + 1, sizeof *own), *level = own + m, *off = level + m,
            *scale = off + m, sum = 0, seeds = (double)h->point->seeds, ended = seeds;
     for (size_t i = 0; i < m; i++) {
-        level[i] = predicted_level(d, h, i, &own[i]);
-        ended = fmin(ended, mean_level(d, h, i).n);
+        struct level of = mean_level(d, h, i);
+        level[i] = of.mean;
+        own[i] = level_variance(d, h, i, &of);
+        ended = fmin(ended, of.n);
     }
     sum = -2 * log(ended / seeds); // infinite if none did
     if (isfinite(sum))

@@ -142,19 +142,6 @@ static bool holds_for(const struct diagnosis *d, const struct cause *c,
     return c->stands_for <= 1;
 }
 
-// The mean level of a value itself, not as if it had been sent in the measured time.
-static double level_alone(const struct diagnosis *d, const struct hypothesis *h, size_t value,
-                          double *variance)
-{
-    double sum = 0, n = 0, unless = predicted_level(d, h, value, variance);
-    for (uint64_t s = 0; s < h->point->seeds; s++) {
-        double level = value_level(&d->fit.measured.list[value], run_value(d, h, s, value));
-        n += isnan(level) ? 0 : 1;
-        sum += isnan(level) ? 0 : level;
-    }
-    return n > 0 ? sum / n : unless;
-}
-
 static struct separation separation_of(const struct diagnosis *d, const struct cause *here,
                                        const struct cause *there)
 {
@@ -163,9 +150,11 @@ static struct separation separation_of(const struct diagnosis *d, const struct c
     double most = APART;
     for (size_t i = d->measured + d->later; i < d->fit.measured.n; i++) {
         const struct observed_value *v = &d->fit.measured.list[i];
-        double x_var, y_var, x = level_alone(d, a, i, &x_var), y = level_alone(d, b, i, &y_var);
-        double error = fmax(PROBE_ERROR, observed_reach(v).error),
-               apart = fabs(x - y) / sqrt(x_var + y_var + error * error);
+        struct level p = mean_level(d, a, i), q = mean_level(d, b, i);
+        double x = own_level(d, a, i), y = own_level(d, b, i),
+               error = fmax(PROBE_ERROR, observed_reach(v).error),
+               variance = level_variance(d, a, i, &p) + level_variance(d, b, i, &q),
+               apart = fabs(x - y) / sqrt(variance + error * error);
         if (!(apart > most) || !holds_for(d, here, v) || !holds_for(d, there, v))
             continue;
         most = apart;

@@ -148,12 +148,17 @@ double seeds_variance(double usual, double squares, double n)
     return (OWN_WEIGHT * usual + squares) / (OWN_WEIGHT + n - 1) * (1 + 1 / n);
 }
 
+double level_variance(const struct diagnosis *d, const struct hypothesis *h, size_t value,
+                      const struct level *level)
+{
+    const double *of_kind = h->cause == SIZE_MAX ? NULL : first_of_kind(d, h->cause)->spread;
+    return seeds_variance(of_kind ? of_kind[value] : d->spread[value], level->squares, level->n);
+}
+
 double predicted_level(const struct diagnosis *d, const struct hypothesis *h, size_t value,
                        double *variance)
 {
     struct level level = mean_level(d, h, value);
-    const double *of_kind = h->cause == SIZE_MAX ? NULL : first_of_kind(d, h->cause)->spread;
-    double usual = of_kind ? of_kind[value] : d->spread[value];
-    *variance = seeds_variance(usual, level.squares, level.n);
+    *variance = level_variance(d, h, value, &level);
     return level.mean;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Chooses the strength of a cause that is simulated next: where the values, interpolated between
-// the best strength so far and its neighbours, or extrapolated beyond the last one, come nearest to
-// the measured ones. Beyond lies nothing, or a neighbour whose simulation failed or did not end: of
-// the way to that one, half at most. Where values come hardly nearer so, a strength is taken
-// between two others that miss a value on either side, or half of the way to one that failed.
+// Chooses the strength with which a cause is simulated next. Values are interpolated between the
+// best strength so far and its neighbours on both sides; where a side has no neighbour, they are
+// extrapolated. If a neighbour's simulation failed, extrapolation goes half of the way to it at
+// most. The strength with the least misfit is chosen if it gains enough; otherwise one between two
+// neighbours whose values are above and below a measured one, or half of the way to a failed one.
 #include <math.h>
 
 #include "cli/diagnose/diagnose.h"
@@ -92,8 +92,9 @@ static void guess_beside(const struct diagnosis *d, const struct hypothesis *bes
     }
 }
 
-// Between those two neighbours that miss a value on either side of which one is nearest; 0 = there
-// are none.
+// The strength between two neighbours of which one gives a value that is clearly too large and the
+// other one too small, by interpolation of that value. Of several such pairs it is the one with the
+// least misfit. 0 = there is no such pair.
 static double strength_across(const struct diagnosis *d, size_t cause)
 {
     double least = INFINITY, found = 0;
@@ -119,7 +120,9 @@ double strength_between(const struct diagnosis *d, const struct cause *c)
     struct guess g = {.misfit = INFINITY};
     guess_beside(d, best, false, &g);
     guess_beside(d, best, true, &g);
-    bool other = g.strength > 0 && fabs(log(g.strength / best->strength)) > NEARER;
+    if (g.misfit < g.own - HARDLY && g.strength > 0 &&
+        fabs(log(g.strength / best->strength)) > NEARER)
+        return g.strength;
     double across = strength_across(d, best->cause);
-    return other && g.misfit < g.own - HARDLY ? g.strength : across > 0 ? across : g.middle;
+    return across > 0 ? across : g.middle;
 }

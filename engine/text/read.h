@@ -53,8 +53,9 @@ bool read_object_of(struct reader *r, const struct place *place, const char *key
 // meant. Returns `buf`.
 const char *object_meant(const json_t *json, const char *key, char buf[OBJECT_TEXT]);
 
-// Transfer the ownership of a block of memory to the scenario, which calls free() on it at its end;
-// or `end`, for a block that owns other memory.
+// Transfer the ownership of a block of memory to the scenario. When the scenario is freed,
+// reader_keep() has it call free() on the block, and reader_keep_until() has it call `end`, which
+// also frees what the block owns.
 void reader_keep(struct reader *r, void *block);
 void reader_keep_until(struct reader *r, void *block, void (*end)(void *block));
 
